@@ -1,0 +1,52 @@
+# Every test of framekit. One file each: its RUN lines, its input, its CHECKs.
+#
+# Features: tier-quick|full|long, cc-ARCH (cross compiler present),
+# qemu-ARCH (the programs of ARCH can run). Substitutions: %build, %top,
+# %cc_ARCH, %as_ARCH, %qemu_ARCH ("" on the machine's own architecture).
+import glob, os, re, shutil
+import lit.formats
+
+top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+build = os.environ.get("BUILD", os.path.join(top, "build"))
+tier = lit_config.params.get("tier", "full")
+
+config.name = "framekit"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".test", ".s", ".S", ".cmm"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(build, "lit")
+config.available_features.add("tier-" + tier)
+
+
+def version(path):
+    return int(re.search(r"llvm-(\d+)", path).group(1))
+
+
+llvm = max(glob.glob("/usr/lib/llvm-*/bin/FileCheck"), key=version)
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(build, "bin"), os.path.dirname(llvm), os.environ["PATH"]])
+for v in ("HOME", "FRAMEKIT_CACHE", "FRAMEKIT_MIRROR", "LC_ALL"):
+    if v in os.environ:
+        config.environment[v] = os.environ[v]
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+
+subs = [("%build", build), ("%top", top), ("%tier", tier)]
+for line in open(os.path.join(top, "qemu-ci", "arches")):
+    f = line.split("#")[0].split()
+    if not f:
+        continue
+    name, _, triplet, cpu = f[:4]
+    native = os.uname().machine == cpu
+    cc = "gcc" if native else triplet + "-gcc"
+    qemu = "" if native else "qemu-" + cpu
+    if name == "arm64":  # pointer authentication costs 8x under QEMU
+        qemu += " -cpu max,pauth=off"
+    if shutil.which(cc):
+        config.available_features.add("cc-" + name)
+    if native or shutil.which(qemu.split()[0]):
+        config.available_features.add("qemu-" + name)
+    as_ = "as" if native else triplet + "-as"
+    subs += [("%cc_" + name, cc), ("%as_" + name, as_), ("%qemu_" + name, qemu)]
+# Longest first: %as_amd64 must not be cut by a shorter name.
+config.substitutions += sorted(subs, key=lambda s: -len(s[0]))
