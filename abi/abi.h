@@ -1,0 +1,170 @@
+/* abi.h - one description per architecture; emitter, dumper, checker and
+ * runtime read it and nothing else.
+ *
+ * Glossary
+ *   word         8 bytes (4 on the read-only i386 and armhf)
+ *   S            stack pointer of an OCaml frame after the call returned
+ *   F            frame size of the descriptor, bytes
+ *   index        frametable number of a register: live_ofs = 2*index + 1
+ *   slot         word of the save area (gc_regs[slot]) that keeps a register
+ *   bucket       the save area itself; gc_regs = bucket + bucket_base
+ *   trap frame   16 bytes: [0] previous trap pointer, [8] handler address
+ *   dom          the domain state block (Caml_state)
+ *
+ * Sources: docs/abi.md (every number below is in its tables).
+ */
+#ifndef FK_ABI_H
+#define FK_ABI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* OCaml ABI versions that the tables know. Ordered: comparisons are meant. */
+typedef enum {
+    FK_OCAML_4_11, FK_OCAML_4_12, FK_OCAML_4_13, FK_OCAML_4_14,
+    FK_OCAML_5_0, FK_OCAML_5_1, FK_OCAML_5_2, FK_OCAML_5_3, FK_OCAML_5_4,
+    FK_OCAML_VERSIONS
+} fk_ocaml_version;
+
+/* What a register is for (bit set). */
+enum {
+    FK_REG_ALLOCATABLE = 1 << 0,     /* the register allocator may use it */
+    FK_REG_ALLOC_DESTROYED = 1 << 1, /* dead after an allocation or poll */
+    FK_REG_C_DESTROYED = 1 << 2,     /* dead after a noalloc C call */
+    FK_REG_C_CALLEE_SAVED = 1 << 3,  /* by the C ABI */
+    FK_REG_SCRATCH = 1 << 4,         /* code generator's own, never live over anything */
+    FK_REG_DOMAIN = 1 << 5,          /* dom */
+    FK_REG_YOUNG = 1 << 6,           /* young_ptr */
+    FK_REG_TRAP = 1 << 7,            /* trap pointer (absent on amd64: dom.exn_handler) */
+    FK_REG_SP = 1 << 8,
+    FK_REG_LINK = 1 << 9,            /* return address (absent on amd64) */
+    FK_REG_C_FUNCTION = 1 << 10,     /* function of caml_c_call */
+    FK_REG_STACKARGS_BEGIN = 1 << 11,
+    FK_REG_STACKARGS_END = 1 << 12,  /* power: byte count */
+    FK_REG_NOALLOC_SP = 1 << 13,     /* keeps OCaml's SP over an inline noalloc call */
+    FK_REG_VENEER = 1 << 14,         /* a PLT stub or linker veneer may destroy it */
+};
+
+typedef struct {
+    const char *name;
+    uint8_t hw;        /* number in instruction encodings */
+    uint8_t dwarf;     /* DWARF register number */
+    int16_t index;     /* frametable number, -1: none (floats: 100 + n) */
+    int16_t slot;      /* save-area word from gc_regs, -1: not saved */
+    uint32_t roles;    /* FK_REG_* of OCaml 5.3 */
+    int8_t ocaml_arg;  /* nth argument of its class in OCaml calls, -1: none */
+    int8_t c_arg;      /* nth argument of its class in C calls, -1: none */
+} fk_reg;
+
+/* Roles that differ from 5.3 in a version range (inclusive). */
+typedef struct {
+    const char *reg;
+    fk_ocaml_version from, to;
+    uint32_t roles;
+    int16_t index;
+} fk_reg_delta;
+
+/* A call instruction that may precede a return address: the last `length`
+ * bytes before it, of which the first `nmatch` match value under mask. */
+typedef struct {
+    uint8_t length, nmatch;
+    uint8_t mask[8], value[8];
+    const char *name;
+} fk_call_form;
+
+/* What a relocation type means to a reader of data and code addresses. */
+typedef enum {
+    FK_RELOC_ABS,      /* word   := S + A */
+    FK_RELOC_RELATIVE, /* word   := base + A */
+    FK_RELOC_ABS32,    /* 4 bytes := S + A */
+    FK_RELOC_PCREL32,  /* 4 bytes := S + A - P */
+    FK_RELOC_ADD,      /* size bytes += S + A   (RISC-V pairs) */
+    FK_RELOC_SUB,      /* size bytes -= S + A */
+    FK_RELOC_CALL,     /* branch to S + A: names the callee */
+    FK_RELOC_GOT,      /* address of a GOT slot of S: names the symbol */
+} fk_reloc_kind;
+
+typedef struct {
+    uint32_t type;
+    fk_reloc_kind kind;
+    uint8_t size;      /* bytes changed; 0: instruction field */
+    const char *name;
+} fk_reloc_form;
+
+typedef struct fk_abi {
+    const char *name;          /* "amd64" "arm64" "power" "s390x" "riscv64" "i386" "armhf" */
+    uint16_t elf_machine;      /* EM_* */
+    uint8_t word;              /* bytes */
+    bool big_endian;
+    bool can_emit;             /* false: reading only */
+    uint8_t code_align;        /* return addresses are multiples of it */
+
+    const fk_reg *regs;        /* integer then float, in index order where there is one */
+    size_t num_regs;
+    const fk_reg_delta *deltas;
+    size_t num_deltas;
+
+    /* frame: return address of the caller at S + F + ra_offset
+     *
+     *      amd64 arm64 riscv64 s390x          power
+     *      S+F   +-----------+                S+F+16 | LR |  (caller's frame)
+     *      S+F-8 | ret addr  |                S+F+8  | r2 |
+     *            | slots     |                S+F    +-----------+
+     *      S     +-----------+                       | slots     |
+     *                                         S+32   +-----------+
+     *                                         S      | reserved  |            */
+    int8_t ra_offset;          /* -8 or +16 */
+    bool size_includes_ra;
+    uint8_t frame_align;       /* F is a multiple (5.2 and later) */
+    uint8_t frame_align_old;   /* ... up to 5.1 */
+    uint8_t frame_reserved;    /* bytes at S that belong to the callee (power 32) */
+
+    uint16_t bucket_size;      /* bytes */
+    uint8_t bucket_base;       /* gc_regs = bucket + bucket_base */
+    uint8_t first_frame;       /* S of the first OCaml frame = stack->sp + first_frame */
+    uint8_t header_size;       /* caml_start_program's prefix on the OCaml stack */
+    uint8_t header_gc_regs;    /* saved gc_regs inside it */
+    uint8_t c_link_base;       /* fields of struct c_stack_link start here */
+    uint8_t c_stack_reserved;  /* bytes a C callee owns above its SP (s390x 160, power 32) */
+
+    bool poll_inclusive;       /* poll calls the GC when young_ptr <= limit (else <) */
+    bool has_alloc_n;          /* caml_alloc1/2/3/N exist */
+
+    const fk_call_form *calls;
+    size_t num_calls;
+    const fk_reloc_form *relocs;
+    size_t num_relocs;
+} fk_abi;
+
+/* All tables, the five ports first. */
+extern const fk_abi *const fk_abis[];
+extern const size_t fk_num_abis;
+
+/* NULL when unknown. */
+const fk_abi *fk_abi_by_name(const char *name);
+const fk_abi *fk_abi_by_elf(uint16_t machine, bool big_endian, uint8_t word);
+
+/* The register with frametable number `index` in `version`, NULL: none. */
+const fk_reg *fk_abi_reg(const fk_abi *, int index, fk_ocaml_version version);
+/* The first register that has all of `roles`, NULL: none. */
+const fk_reg *fk_abi_role(const fk_abi *, uint32_t roles);
+/* Roles of a register in `version` (5.3's with the deltas applied). */
+uint32_t fk_abi_roles(const fk_abi *, const fk_reg *, fk_ocaml_version version);
+
+/* Length in bytes of the call instruction that ends at code + avail (the byte
+ * after it is the return address); 0: no call there. Never reads outside. */
+size_t fk_abi_call_length(const fk_abi *, const uint8_t *code, size_t avail);
+
+const fk_reloc_form *fk_abi_reloc(const fk_abi *, uint32_t type);
+
+/* Domain state: byte offset of field `name` ("young_ptr") in `version`; -1: none. */
+int fk_domain_offset(fk_ocaml_version version, const char *name);
+/* Number of fields, extra_params counted as one (61 in 5.3). */
+size_t fk_domain_fields(fk_ocaml_version version);
+
+/* "5.3" -> FK_OCAML_5_3; false: unknown. */
+bool fk_ocaml_version_parse(const char *text, fk_ocaml_version *out);
+const char *fk_ocaml_version_name(fk_ocaml_version);
+
+#endif
