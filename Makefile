@@ -6,6 +6,7 @@
 #   LIBS  += x    x_SRCS                      -> build/lib/libx.a
 #   TOOLS += t    t_SRCS t_LIBS t_LDLIBS      -> build/bin/t
 #   TESTS += u    u_SRCS u_LIBS u_LDLIBS      -> build/tests/u   (run by lit)
+#   HOST_TOOLS += h   as TOOLS                -> build/host/h    (used by the build only)
 #   CHECK_SUITES += d                         lit folder run by `make check`
 #   QUICK_SUITES += d                         ... and by `make check-quick`
 #
@@ -31,6 +32,9 @@ CC_riscv64 := riscv64-linux-gnu-gcc
 LIBS :=
 TOOLS :=
 TESTS :=
+HOST_TOOLS :=
+EXTRA_ALL :=
+EXTRA_TESTS :=
 CHECK_SUITES :=
 QUICK_SUITES :=
 .DEFAULT_GOAL := all
@@ -60,6 +64,7 @@ endef
 $(foreach l,$(LIBS),$(eval $(call lib_rules,$(l))))
 $(foreach t,$(TOOLS),$(eval $(call prog_rules,$(t),bin)))
 $(foreach t,$(TESTS),$(eval $(call prog_rules,$(t),tests)))
+$(foreach t,$(HOST_TOOLS),$(eval $(call prog_rules,$(t),host)))
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
 LIB_FILES  := $(LIBS:%=$(BUILD)/lib/lib%.a)

@@ -43,21 +43,25 @@ enum {
     FK_REG_STACKARGS_BEGIN = 1 << 11,
     FK_REG_STACKARGS_END = 1 << 12,  /* power: byte count */
     FK_REG_NOALLOC_SP = 1 << 13,     /* keeps OCaml's SP over an inline noalloc call */
-    FK_REG_VENEER = 1 << 14,         /* a PLT stub or linker veneer may destroy it */
+    FK_REG_VENEER = 1 << 14,         /* a PLT stub, veneer or lazy resolver may destroy it */
+    FK_REG_LIMIT = 1 << 15,          /* cached young_limit (4.11, 4.12 only) */
+    FK_REG_TOC = 1 << 16,            /* power r2 */
+    FK_REG_RESERVED = 1 << 17,       /* the platform's: no OCaml code or stub writes it */
 };
 
 typedef struct {
     const char *name;
     uint8_t hw;        /* number in instruction encodings */
-    uint8_t dwarf;     /* DWARF register number */
+    int16_t dwarf;     /* DWARF register number, -1: none */
     int16_t index;     /* frametable number, -1: none (floats: 100 + n) */
-    int16_t slot;      /* save-area word from gc_regs, -1: not saved */
+    int16_t slot;      /* save-area word from gc_regs (5.x), -1: not saved */
     uint32_t roles;    /* FK_REG_* of OCaml 5.3 */
-    int8_t ocaml_arg;  /* nth argument of its class in OCaml calls, -1: none */
-    int8_t c_arg;      /* nth argument of its class in C calls, -1: none */
+    int8_t ocaml_arg;  /* nth (from 0) argument of its class in OCaml calls, -1: none */
+    int8_t c_arg;      /* nth (from 0) argument of its class in C calls, -1: none */
+    bool is_float;
 } fk_reg;
 
-/* Roles that differ from 5.3 in a version range (inclusive). */
+/* Roles and index that differ from 5.3 in a version range (inclusive). */
 typedef struct {
     const char *reg;
     fk_ocaml_version from, to;
@@ -83,6 +87,10 @@ typedef enum {
     FK_RELOC_SUB,      /* size bytes -= S + A */
     FK_RELOC_CALL,     /* branch to S + A: names the callee */
     FK_RELOC_GOT,      /* address of a GOT slot of S: names the symbol */
+    FK_RELOC_FIELD,    /* instruction field(s) that form S + A or a part of it */
+    FK_RELOC_SET,      /* size bytes := S + A, little end (RISC-V) */
+    FK_RELOC_SET6,     /* low 6 bits of a byte := S + A (RISC-V, DW_CFA_advance_loc) */
+    FK_RELOC_SUB6,     /* low 6 bits of a byte -= S + A */
 } fk_reloc_kind;
 
 typedef struct {
@@ -92,6 +100,42 @@ typedef struct {
     const char *name;
 } fk_reloc_form;
 
+/* Structures that stubs, runtime and C share in 5.x (byte offsets, 64-bit).
+ *
+ *   stack_info (a fiber)            its stack, growing down from the handler:
+ *    0 sp             24 cache          [ stack_info | ... free ... | frames | handler ]
+ *    8 exception_ptr  32 size                                      ^sp       ^16-aligned
+ *   16 handler        40 magic      A fiber as an OCaml value is its address + 1.
+ *                     48 id                                                        */
+enum {
+    FK_STACK_SP = 0,
+    FK_STACK_EXCEPTION = 8,
+    FK_STACK_HANDLER = 16,
+    FK_STACK_CACHE = 24,
+    FK_STACK_SIZE = 32,
+    FK_STACK_MAGIC = 40,
+    FK_STACK_ID = 48,
+    FK_STACK_CTX_WORDS = 7, /* sizeof (stack_info) / 8 */
+    FK_STACK_THRESHOLD = 256, /* bytes below the checked point that need no check */
+
+    FK_HANDLER_VALUE = 0,
+    FK_HANDLER_EXN = 8,
+    FK_HANDLER_EFFECT = 16,
+    FK_HANDLER_PARENT = 24,
+
+    /* struct c_stack_link, at dom.c_stack; fields from fk_abi.c_link_base on */
+    FK_C_LINK_STACK = 0,
+    FK_C_LINK_SP = 8,
+    FK_C_LINK_PREV = 16,
+    FK_C_LINK_SIZE = 24,
+
+    FK_TRAP_PREVIOUS = 0, /* trap frame */
+    FK_TRAP_HANDLER = 8,
+    FK_TRAP_SIZE = 16,
+
+    FK_EXTRA_PARAMS = 64, /* words in dom.extra_params */
+};
+
 typedef struct fk_abi {
     const char *name;          /* "amd64" "arm64" "power" "s390x" "riscv64" "i386" "armhf" */
     uint16_t elf_machine;      /* EM_* */
@@ -99,6 +143,7 @@ typedef struct fk_abi {
     bool big_endian;
     bool can_emit;             /* false: reading only */
     uint8_t code_align;        /* return addresses are multiples of it */
+    uint8_t function_align;    /* of the compiler's functions */
 
     const fk_reg *regs;        /* integer then float, in index order where there is one */
     size_t num_regs;
@@ -145,15 +190,21 @@ extern const size_t fk_num_abis;
 const fk_abi *fk_abi_by_name(const char *name);
 const fk_abi *fk_abi_by_elf(uint16_t machine, bool big_endian, uint8_t word);
 
+/* The register called `name`, NULL: none. */
+const fk_reg *fk_abi_reg_by_name(const fk_abi *, const char *name);
 /* The register with frametable number `index` in `version`, NULL: none. */
 const fk_reg *fk_abi_reg(const fk_abi *, int index, fk_ocaml_version version);
 /* The first register that has all of `roles`, NULL: none. */
 const fk_reg *fk_abi_role(const fk_abi *, uint32_t roles);
 /* Roles of a register in `version` (5.3's with the deltas applied). */
 uint32_t fk_abi_roles(const fk_abi *, const fk_reg *, fk_ocaml_version version);
+/* Frametable number of a register in `version`, -1: none. */
+int fk_abi_index(const fk_abi *, const fk_reg *, fk_ocaml_version version);
 
 /* Length in bytes of the call instruction that ends at code + avail (the byte
- * after it is the return address); 0: no call there. Never reads outside. */
+ * after it is the return address); 0: no call there. Never reads outside. On
+ * amd64 and i386 bytes before a call may look like a longer one: the answer says
+ * that a call ends there, and how long the first matching form is. */
 size_t fk_abi_call_length(const fk_abi *, const uint8_t *code, size_t avail);
 
 const fk_reloc_form *fk_abi_reloc(const fk_abi *, uint32_t type);
@@ -162,6 +213,8 @@ const fk_reloc_form *fk_abi_reloc(const fk_abi *, uint32_t type);
 int fk_domain_offset(fk_ocaml_version version, const char *name);
 /* Number of fields, extra_params counted as one (61 in 5.3). */
 size_t fk_domain_fields(fk_ocaml_version version);
+/* Name of the field with index `i` (offset 8 * i) in `version`, NULL past the last. */
+const char *fk_domain_field(fk_ocaml_version version, size_t i);
 
 /* "5.3" -> FK_OCAML_5_3; false: unknown. */
 bool fk_ocaml_version_parse(const char *text, fk_ocaml_version *out);

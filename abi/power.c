@@ -1,0 +1,102 @@
+/* power.c - ppc64le, ELFv2, with OCaml's convention. docs/abi.md, "power". */
+#include "abi/table.h"
+
+#define LOW(n, roles) INT("r" #n, n, n, (n) - 3, (n) - 3, (n) - 3, (n) - 3, A | D | (roles))
+#define MID(n) INT("r" #n, n, n, (n) - 6, (n) - 6, (n) - 6, -1, A | K)
+#define HIGH(n, roles) INT("r" #n, n, n, (n) - 6, (n) - 6, -1, -1, A | K | (roles))
+#define FVOL(n) FLT("f" #n, n, 32 + n, 100 + n, 23 + n, (n) - 1, (n) - 1, A | D)
+#define FSAVED(n) FLT("f" #n, n, 32 + n, 100 + n, -1, -1, -1, A | K)
+
+static const fk_reg regs[] = {
+    LOW(3, 0), LOW(4, 0), LOW(5, 0), LOW(6, 0), LOW(7, 0), LOW(8, 0), LOW(9, 0), LOW(10, 0),
+    MID(14), MID(15), MID(16), MID(17), MID(18), MID(19), MID(20), MID(21),
+    HIGH(22, 0), HIGH(23, 0), HIGH(24, FK_REG_STACKARGS_END), HIGH(25, FK_REG_C_FUNCTION),
+    HIGH(26, 0), HIGH(27, 0), HIGH(28, D | FK_REG_NOALLOC_SP),
+    INT("r0", 0, 0, -1, -1, -1, -1, D | T | V),
+    INT("r1", 1, 1, -1, -1, -1, -1, K | FK_REG_SP),
+    INT("r2", 2, 2, -1, -1, -1, -1, FK_REG_TOC),
+    INT("r11", 11, 11, -1, -1, -1, -1, D | T | V),
+    INT("r12", 12, 12, -1, -1, -1, -1, D | T | V),
+    INT("r13", 13, 13, -1, -1, -1, -1, FK_REG_RESERVED),
+    INT("r29", 29, 29, -1, -1, -1, -1, K | FK_REG_TRAP),
+    INT("r30", 30, 30, -1, -1, -1, -1, K | FK_REG_DOMAIN),
+    INT("r31", 31, 31, -1, -1, -1, -1, K | FK_REG_YOUNG),
+    INT("lr", 8, 65, -1, -1, -1, -1, D | FK_REG_LINK),
+    INT("ctr", 9, 66, -1, -1, -1, -1, D | T | V),
+    FLT("f0", 0, 32, 100, 23, -1, -1, A | D),
+    FVOL(1), FVOL(2), FVOL(3), FVOL(4), FVOL(5), FVOL(6), FVOL(7),
+    FVOL(8), FVOL(9), FVOL(10), FVOL(11), FVOL(12), FVOL(13),
+    FSAVED(14), FSAVED(15), FSAVED(16), FSAVED(17), FSAVED(18), FSAVED(19),
+    FSAVED(20), FSAVED(21), FSAVED(22), FSAVED(23), FSAVED(24), FSAVED(25),
+    FSAVED(26), FSAVED(27), FSAVED(28), FSAVED(29), FSAVED(30), FSAVED(31),
+};
+
+/* Up to 4.14 f0 was the generator's scratch and the float numbers began at f1.
+ * There was no native back end in 5.0 and 5.1. */
+#define OLD(n, roles) {"f" #n, FK_OCAML_4_11, FK_OCAML_5_1, A | (roles), 99 + (n)}
+
+static const fk_reg_delta deltas[] = {
+    {"r28", FK_OCAML_4_11, FK_OCAML_4_12, K | FK_REG_DOMAIN, -1},
+    {"r30", FK_OCAML_4_11, FK_OCAML_4_12, K | FK_REG_LIMIT, -1},
+    {"r28", FK_OCAML_4_13, FK_OCAML_4_14, A | K, 22},
+    {"f0", FK_OCAML_4_11, FK_OCAML_5_1, D | T, -1},
+    OLD(1, D), OLD(2, D), OLD(3, D), OLD(4, D), OLD(5, D), OLD(6, D), OLD(7, D),
+    OLD(8, D), OLD(9, D), OLD(10, D), OLD(11, D), OLD(12, D), OLD(13, D),
+    OLD(14, K), OLD(15, K), OLD(16, K), OLD(17, K), OLD(18, K), OLD(19, K),
+    OLD(20, K), OLD(21, K), OLD(22, K), OLD(23, K), OLD(24, K), OLD(25, K),
+    OLD(26, K), OLD(27, K), OLD(28, K), OLD(29, K), OLD(30, K), OLD(31, K),
+};
+
+/* Every branch with LK = 1 and AA = 0; bytes in little-endian order. */
+static const fk_call_form calls[] = {
+    {4, 4, {0x03, 0, 0, 0xfc}, {0x01, 0, 0, 0x48}, "bl"},
+    {4, 4, {0x03, 0, 0, 0xfc}, {0x01, 0, 0, 0x40}, "bcl"},
+    {4, 4, {0xff, 0x07, 0, 0xfc}, {0x21, 0x04, 0, 0x4c}, "bctrl"},
+    {4, 4, {0xff, 0x07, 0, 0xfc}, {0x21, 0x00, 0, 0x4c}, "blrl"},
+};
+
+static const fk_reloc_form relocs[] = {
+    {R_PPC64_ADDR64, FK_RELOC_ABS, 8, "R_PPC64_ADDR64"},
+    {R_PPC64_GLOB_DAT, FK_RELOC_ABS, 8, "R_PPC64_GLOB_DAT"},
+    {R_PPC64_JMP_SLOT, FK_RELOC_ABS, 8, "R_PPC64_JMP_SLOT"},
+    {R_PPC64_RELATIVE, FK_RELOC_RELATIVE, 8, "R_PPC64_RELATIVE"},
+    {R_PPC64_ADDR32, FK_RELOC_ABS32, 4, "R_PPC64_ADDR32"},
+    {R_PPC64_REL32, FK_RELOC_PCREL32, 4, "R_PPC64_REL32"},
+    {R_PPC64_REL24, FK_RELOC_CALL, 0, "R_PPC64_REL24"},
+    {R_PPC64_REL14, FK_RELOC_FIELD, 0, "R_PPC64_REL14"},
+    {R_PPC64_TOC16_HA, FK_RELOC_FIELD, 0, "R_PPC64_TOC16_HA"},
+    {R_PPC64_TOC16_LO, FK_RELOC_FIELD, 0, "R_PPC64_TOC16_LO"},
+    {R_PPC64_TOC16_LO_DS, FK_RELOC_FIELD, 0, "R_PPC64_TOC16_LO_DS"},
+    {R_PPC64_TOC16_DS, FK_RELOC_FIELD, 0, "R_PPC64_TOC16_DS"},
+    {R_PPC64_TOC16, FK_RELOC_FIELD, 0, "R_PPC64_TOC16"},
+    {R_PPC64_REL16_HA, FK_RELOC_FIELD, 0, "R_PPC64_REL16_HA"},
+    {R_PPC64_REL16_LO, FK_RELOC_FIELD, 0, "R_PPC64_REL16_LO"},
+    {R_PPC64_GOT16_HA, FK_RELOC_GOT, 0, "R_PPC64_GOT16_HA"},
+    {R_PPC64_GOT16_LO_DS, FK_RELOC_GOT, 0, "R_PPC64_GOT16_LO_DS"},
+};
+
+const fk_abi fk_abi_power = {
+    .name = "power",
+    .elf_machine = EM_PPC64,
+    .word = 8,
+    .can_emit = true,
+    .code_align = 4,
+    .function_align = 4,
+    .regs = regs,
+    .num_regs = COUNT(regs),
+    .deltas = deltas,
+    .num_deltas = COUNT(deltas),
+    .ra_offset = 16,
+    .frame_align = 16,
+    .frame_align_old = 16,
+    .frame_reserved = 32,
+    .bucket_size = (23 + 14) * 8,
+    .header_size = 64,
+    .header_gc_regs = 56,
+    .c_link_base = 32,
+    .c_stack_reserved = 32,
+    .calls = calls,
+    .num_calls = COUNT(calls),
+    .relocs = relocs,
+    .num_relocs = COUNT(relocs),
+};
