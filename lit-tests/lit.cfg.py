@@ -1,9 +1,13 @@
 # Every test of framekit. One file each: its RUN lines, its input, its CHECKs.
 #
 # Features: tier-quick|full|long, cc-ARCH (cross compiler present),
-# qemu-ARCH (the programs of ARCH can run). Substitutions: %build, %top,
+# qemu-ARCH (the programs of ARCH can run), and what qemu-ci/fetch put into the
+# cache: ocaml-SUITE-ARCH (native code of a Debian release), real-ocaml-ARCH and
+# real-ocaml-5.4-ARCH (the compilers 5.3.0 and 5.4.1), capstone.
+# `--param arch=ARCH` takes cc-, qemu- and ocaml features of all others away.
+# Substitutions: %build, %top, %tier, %ocaml (qemu-ci/ocaml), %arches,
 # %cc_ARCH, %as_ARCH, %qemu_ARCH ("" on the machine's own architecture).
-import glob, os, re, shutil
+import glob, os, re, shutil, subprocess
 import lit.formats
 
 top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -31,22 +35,38 @@ for v in ("HOME", "FRAMEKIT_CACHE", "FRAMEKIT_MIRROR", "LC_ALL"):
         config.environment[v] = os.environ[v]
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 
+cache = os.environ.get("FRAMEKIT_CACHE") or os.path.expanduser("~/.cache/framekit")
+only = lit_config.params.get("arch", "").split(",") if "arch" in lit_config.params else None
+names = []
 subs = [("%build", build), ("%top", top), ("%tier", tier)]
 for line in open(os.path.join(top, "qemu-ci", "arches")):
     f = line.split("#")[0].split()
     if not f:
         continue
-    name, _, triplet, cpu = f[:4]
+    name, debian, triplet, cpu = f[:4]
     native = os.uname().machine == cpu
     cc = "gcc" if native else triplet + "-gcc"
     qemu = "" if native else "qemu-" + cpu
-    if name == "arm64":  # pointer authentication costs 8x under QEMU
+    if name == "arm64" and qemu:  # pointer authentication costs 8x under QEMU
         qemu += " -cpu max,pauth=off"
+    as_ = "as" if native else triplet + "-as"
+    subs += [("%cc_" + name, cc), ("%as_" + name, as_), ("%qemu_" + name, qemu)]
+    if only and name not in only:
+        continue
+    names.append(name)
     if shutil.which(cc):
         config.available_features.add("cc-" + name)
     if native or shutil.which(qemu.split()[0]):
         config.available_features.add("qemu-" + name)
-    as_ = "as" if native else triplet + "-as"
-    subs += [("%cc_" + name, cc), ("%as_" + name, as_), ("%qemu_" + name, qemu)]
+    for suite in ("bullseye", "bookworm", "trixie", "forky"):
+        if os.path.exists("%s/ocaml-sets/%s-%s/ok" % (cache, suite, debian)):
+            config.available_features.add("ocaml-%s-%s" % (suite, name))
+    for feature, version in (("real-ocaml-", "5.3.0"), ("real-ocaml-5.4-", "5.4.1")):
+        if os.path.exists("%s/real-ocaml-%s/%s/ok" % (cache, version, debian)):
+            config.available_features.add(feature + name)
+subs += [("%arches", " ".join(names)), ("%ocaml", os.path.join(top, "qemu-ci", "ocaml"))]
+if subprocess.run([os.path.join(top, "qemu-ci", "capstone"), "--check"],
+                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+    config.available_features.add("capstone")
 # Longest first: %as_amd64 must not be cut by a shorter name.
 config.substitutions += sorted(subs, key=lambda s: -len(s[0]))

@@ -100,7 +100,7 @@ download() {
     echo "deb [arch=$a signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $site $suite main" \
         >"$st/sources.list"
     local o=(-q -oAPT::Architecture="$a" -oAPT::Architectures="$a" -oAPT::Sandbox::User=root
-        -oAcquire::Retries=2 -oAPT::Update::Error-Mode=any
+        -oAcquire::Retries=2 -oAcquire::Retries::Delay=false -oAPT::Update::Error-Mode=any
         -oDir::Etc::sourcelist="$st/sources.list" -oDir::Etc::sourceparts=-
         -oDir::State::Lists="$st/lists" -oDir::Cache="$st/cache" -oDir::State::status=/dev/null)
     if ! { [ -e "$st/updated" ] || { apt-get "${o[@]}" update && touch "$st/updated"; }; } >"$log" 2>&1; then

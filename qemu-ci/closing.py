@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""closing.py XUNIT...: the end of a test run, from lit's XML: seconds and
+results per suite, why tests were skipped, the failed ones, and one last line
+`N passed, M failed, K skipped`. Exit 1 when something failed or nothing passed."""
+import collections
+import sys
+import xml.etree.ElementTree as ET
+
+
+def cases(files):
+    """Each test as (suite, name, verdict, seconds, text)."""
+    for path in files:
+        for c in ET.parse(path).getroot().iter("testcase"):
+            where = c.get("classname").split(".", 1)[1]
+            suite, _, rest = where.partition("/")
+            name = "/".join(p for p in (suite, rest, c.get("name")) if p)
+            skipped, failure = c.find("skipped"), c.find("failure")
+            if failure is not None:
+                yield suite, name, "failed", float(c.get("time")), failure.text or ""
+            elif skipped is not None:
+                yield suite, name, "skipped", 0.0, skipped.get("message") or "no reason given"
+            else:
+                yield suite, name, "passed", float(c.get("time")), ""
+
+
+def main(files):
+    table = collections.defaultdict(collections.Counter)
+    reasons, failed = collections.defaultdict(list), []
+    for suite, name, verdict, seconds, text in cases(files):
+        table[suite][verdict] += 1
+        table[suite]["seconds"] += seconds
+        if verdict == "skipped":
+            reasons[text].append(name)
+        elif verdict == "failed":
+            failed.append(name)
+    print("%-16s %7s %7s %7s %8s" % ("suite", "passed", "failed", "skipped", "seconds"))
+    for suite, n in sorted(table.items()):
+        print("%-16s %7d %7d %7d %8.1f"
+              % (suite, n["passed"], n["failed"], n["skipped"], n["seconds"]))
+    for reason, names in sorted(reasons.items()):
+        print("skipped %d: %s: %s" % (len(names), reason, " ".join(names)))
+    for name in failed:
+        print("failed: " + name)
+    total = sum(table.values(), collections.Counter())
+    print("%d passed, %d failed, %d skipped" % (total["passed"], total["failed"], total["skipped"]))
+    return 1 if total["failed"] or not total["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,2 @@
+CHECK_SUITES += qemu-ci
+QUICK_SUITES += qemu-ci
