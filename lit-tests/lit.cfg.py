@@ -3,7 +3,8 @@
 # Features: tier-quick|full|long, cc-ARCH (cross compiler present),
 # qemu-ARCH (the programs of ARCH can run), and what qemu-ci/fetch put into the
 # cache: ocaml-SUITE-ARCH (native code of a Debian release), real-ocaml-ARCH and
-# real-ocaml-5.4-ARCH (the compilers 5.3.0 and 5.4.1), capstone.
+# real-ocaml-5.4-ARCH (the compilers 5.3.0 and 5.4.1), capstone; plugin-ARCH
+# (qemu-ci/count can count instructions).
 # `--param arch=ARCH` takes cc-, qemu- and ocaml features of all others away.
 # Substitutions: %build, %top, %tier, %ocaml (qemu-ci/ocaml), %arches,
 # %cc_ARCH, %as_ARCH, %qemu_ARCH ("" on the machine's own architecture).
@@ -58,6 +59,9 @@ for line in open(os.path.join(top, "qemu-ci", "arches")):
         config.available_features.add("cc-" + name)
     if native or shutil.which(qemu.split()[0]):
         config.available_features.add("qemu-" + name)
+    if subprocess.run([os.path.join(top, "qemu-ci", "count"), "--probe", name],
+                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+        config.available_features.add("plugin-" + name)
     for suite in ("bullseye", "bookworm", "trixie", "forky"):
         if os.path.exists("%s/ocaml-sets/%s-%s/ok" % (cache, suite, debian)):
             config.available_features.add("ocaml-%s-%s" % (suite, name))
