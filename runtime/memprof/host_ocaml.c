@@ -1,0 +1,362 @@
+/* host_ocaml.c - the engine as the memprof object of the real OCaml 5.3 and
+ * 5.4 runtimes: exactly the symbols that their own object defines, compiled
+ * against the installed caml/ headers of that version and nothing else.
+ *
+ * Differences of the runtimes that matter here:
+ *   5.3  calls caml_memprof_after_minor_gc before the other domains have
+ *        finished promoting (ocaml/ocaml #14057): fates are UNDECIDED then.
+ *   5.4  calls it after the barrier: fates are final.
+ */
+#define CAML_INTERNALS
+#include <caml/alloc.h>
+#include <caml/backtrace.h>
+#include <caml/backtrace_prim.h>
+#include <caml/callback.h>
+#include <caml/custom.h>
+#include <caml/domain.h>
+#include <caml/fail.h>
+#include <caml/memory.h>
+#include <caml/memprof.h>
+#include <caml/minor_gc.h>
+#include <caml/mlvalues.h>
+#include <caml/shared_heap.h>
+#include <caml/signals.h>
+#include <caml/version.h>
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "engine.h"
+
+#define MINOR_HOOK_IS_EARLY (OCAML_VERSION < 50400)
+
+struct fk_mp_host {
+    caml_domain_state *dom;
+    fk_mp_domain *engine;
+    backtrace_slot *slots; /* the runtime's memory: it grows it itself */
+    size_t slots_capacity;
+    value *young_start, *young_end; /* at the last minor collection */
+};
+
+static fk_mp_host *host_of(caml_domain_state *dom)
+{
+    return (fk_mp_host *)dom->memprof;
+}
+
+static fk_mp_domain *self(void)
+{
+    return host_of(Caml_state)->engine;
+}
+
+/* --- nursery ----------------------------------------------------------------- */
+
+fk_mp_young fk_host_young(fk_mp_host *h)
+{
+    return (fk_mp_young){(uintptr_t *)h->dom->young_start, (uintptr_t *)h->dom->young_ptr};
+}
+
+void fk_host_set_young_ptr(fk_mp_host *h, uintptr_t *ptr)
+{
+    h->dom->young_ptr = (value *)ptr;
+}
+
+uintptr_t *fk_host_sample_trigger(fk_mp_host *h)
+{
+    return (uintptr_t *)h->dom->memprof_young_trigger;
+}
+
+void fk_host_store_sample_trigger(fk_mp_host *h, uintptr_t *trigger)
+{
+    h->dom->memprof_young_trigger = (value *)trigger;
+}
+
+/* A limit of all ones is somebody's interrupt: the poll that sees it resets
+ * the limit, and takes the trigger into account, so it is left alone here. */
+void fk_host_set_sample_trigger(fk_mp_host *h, uintptr_t *trigger)
+{
+    caml_domain_state *dom = h->dom;
+    dom->memprof_young_trigger = (value *)trigger;
+    uintnat limit = (uintnat)(dom->young_trigger > (value *)trigger ? dom->young_trigger : (value *)trigger);
+    uintnat old = atomic_load_explicit(&dom->young_limit, memory_order_relaxed);
+    while (old != UINTPTR_MAX && old != limit && !atomic_compare_exchange_weak(&dom->young_limit, &old, limit))
+        ;
+}
+
+void fk_host_make_room(fk_mp_host *h, size_t words)
+{
+    while (h->dom->young_ptr - words < h->dom->young_trigger)
+        caml_poll_gc_work();
+}
+
+/* --- heap -------------------------------------------------------------------- */
+
+bool fk_host_is_young(fk_mp_value v)
+{
+    return Is_young(v);
+}
+
+/* A header of 0 is a forwarded block, its new address in field 0. While
+ * another domain copies it the header is something else for a moment, so only
+ * a final answer may look at anything but 0. */
+fk_mp_fate fk_host_minor_fate(fk_mp_host *h, fk_mp_value v, bool final, fk_mp_value *moved)
+{
+    if (final && (h->dom->young_start != h->young_start || h->dom->young_end != h->young_end))
+        return FK_MP_LOST; /* the nursery was replaced before anybody could look */
+    if (Hd_val(v) == 0) {
+        *moved = Field(v, 0);
+        return FK_MP_MOVED;
+    }
+    return MINOR_HOOK_IS_EARLY && !final && !caml_domain_alone() ? FK_MP_UNDECIDED : FK_MP_DIED;
+}
+
+bool fk_host_is_unmarked(fk_mp_value v)
+{
+    return is_unmarked(v);
+}
+
+/* --- callbacks ---------------------------------------------------------------- */
+
+fk_mp_value fk_host_tracker(fk_mp_value tracker, int n)
+{
+    return Field(tracker, n);
+}
+
+static value callstack_value(const fk_mp_allocation *a)
+{
+    if (a->depth == 0)
+        return Atom(0);
+    value v = a->depth <= Max_young_wosize ? caml_alloc_small(a->depth, 0) : caml_alloc_shr(a->depth, 0);
+    for (size_t i = 0; i < a->depth; i++)
+        Field(v, i) = Val_backtrace_slot((backtrace_slot)a->slots[i]);
+    return v;
+}
+
+static fk_mp_result from_caml(caml_result res)
+{
+    return (fk_mp_result){res.is_exception != 0, res.data};
+}
+
+fk_mp_result fk_host_call_alloc(fk_mp_value closure, const fk_mp_allocation *a)
+{
+    CAMLparam1(closure);
+    CAMLlocal2(stack, arg);
+    stack = callstack_value(a);
+    arg = caml_alloc_small(4, 0);
+    Field(arg, 0) = Val_long(a->samples);
+    Field(arg, 1) = Val_long(a->wosize);
+    Field(arg, 2) = Val_long(a->source);
+    Field(arg, 3) = stack;
+    fk_mp_result res = from_caml(caml_callback_res(closure, arg));
+    CAMLreturnT(fk_mp_result, res);
+}
+
+fk_mp_result fk_host_call(fk_mp_value closure, fk_mp_value argument)
+{
+    return from_caml(caml_callback_res(closure, argument));
+}
+
+bool fk_host_option(fk_mp_value option, fk_mp_value *some)
+{
+    if (!Is_block(option))
+        return false;
+    *some = Field(option, 0);
+    return true;
+}
+
+void fk_host_set_pending(fk_mp_host *h)
+{
+    caml_set_action_pending(h->dom);
+}
+
+/* --- callstacks ----------------------------------------------------------------- */
+
+enum { KEEP_SLOTS = 256, KEEP_FACTOR = 8 };
+
+size_t fk_host_callstack(fk_mp_host *h, size_t limit, ptrdiff_t alloc_index, const fk_mp_slot **slots)
+{
+    size_t depth = caml_get_callstack(limit, &h->slots, &h->slots_capacity, alloc_index);
+    if (h->slots_capacity > KEEP_SLOTS && h->slots_capacity > KEEP_FACTOR * (depth + 1)) {
+        backtrace_slot *smaller = caml_stat_resize_noexc(h->slots, depth * sizeof *smaller);
+        if (smaller) {
+            h->slots = smaller;
+            h->slots_capacity = depth;
+        }
+    }
+    *slots = (const fk_mp_slot *)h->slots;
+    return depth;
+}
+
+/* --- domains and threads ----------------------------------------------------------- */
+
+static void host_free(fk_mp_host *h)
+{
+    caml_stat_free(h->slots);
+    free(h);
+}
+
+void caml_memprof_new_domain(caml_domain_state *parent, caml_domain_state *child)
+{
+    static _Atomic uint64_t born; /* a new stream for every domain, the same in every run */
+    fk_mp_host *h = calloc(1, sizeof *h);
+    child->memprof = NULL;
+    if (!h)
+        return;
+    h->dom = child;
+    h->engine = fk_mp_domain_new(h, parent ? host_of(parent)->engine : NULL, atomic_fetch_add(&born, 1));
+    if (h->engine)
+        child->memprof = (struct memprof_domain_s *)h;
+    else
+        host_free(h);
+}
+
+void caml_memprof_delete_domain(caml_domain_state *dom)
+{
+    fk_mp_host *h = host_of(dom);
+    if (!h)
+        return;
+    fk_mp_domain_delete(h->engine);
+    host_free(h);
+    dom->memprof = NULL;
+}
+
+memprof_thread_t caml_memprof_main_thread(caml_domain_state *dom)
+{
+    return (memprof_thread_t)fk_mp_domain_main_thread(host_of(dom)->engine);
+}
+
+memprof_thread_t caml_memprof_new_thread(caml_domain_state *dom)
+{
+    return (memprof_thread_t)fk_mp_thread_new(host_of(dom)->engine);
+}
+
+void caml_memprof_enter_thread(memprof_thread_t th)
+{
+    fk_mp_thread_enter((fk_mp_thread *)th);
+}
+
+void caml_memprof_delete_thread(memprof_thread_t th)
+{
+    fk_mp_thread_delete((fk_mp_thread *)th);
+}
+
+void caml_memprof_update_suspended(_Bool suspended)
+{
+    fk_mp_suspend(self(), suspended);
+}
+
+/* --- sampling and callbacks ----------------------------------------------------------- */
+
+void caml_memprof_set_trigger(caml_domain_state *dom)
+{
+    fk_mp_set_trigger(host_of(dom)->engine, true);
+}
+
+void caml_memprof_sample_block(value block, size_t allocated_words, size_t sampled_words, int source)
+{
+    fk_mp_sample_block(self(), block, allocated_words, sampled_words, source);
+}
+
+void caml_memprof_sample_young(uintnat wosize, int from_caml_code, int allocs, unsigned char *lens)
+{
+    if (!from_caml_code) {
+        fk_mp_sample_young_c(self(), wosize);
+        return;
+    }
+    fk_mp_result res = fk_mp_sample_young(self(), Whsize_wosize(wosize), (size_t)allocs, lens);
+    if (res.is_exception)
+        caml_raise(res.value);
+}
+
+caml_result caml_memprof_run_callbacks_res(void)
+{
+    fk_mp_result res = fk_mp_run_callbacks(self());
+    return (caml_result){.is_exception = res.is_exception, .data = res.value};
+}
+
+/* --- collector ------------------------------------------------------------------------- */
+
+void caml_memprof_scan_roots(scanning_action f, scanning_action_flags flags, void *data, caml_domain_state *dom,
+                             _Bool weak)
+{
+    fk_mp_roots roots = weak ? FK_MP_ROOTS_WEAK
+                             : (flags & SCANNING_ONLY_YOUNG_VALUES ? FK_MP_ROOTS_YOUNG : FK_MP_ROOTS_ALL);
+    fk_mp_scan_roots(host_of(dom)->engine, (fk_mp_root_fn)f, data, roots);
+}
+
+void caml_memprof_after_minor_gc(caml_domain_state *dom)
+{
+    fk_mp_host *h = host_of(dom);
+    h->young_start = dom->young_start;
+    h->young_end = dom->young_end;
+    fk_mp_after_minor(h->engine);
+}
+
+void caml_memprof_after_major_gc(caml_domain_state *dom)
+{
+    fk_mp_after_major(host_of(dom)->engine);
+}
+
+/* --- Gc.Memprof ----------------------------------------------------------------------------- */
+
+static fk_mp_profile **profile_cell(value handle)
+{
+    return (fk_mp_profile **)Data_custom_val(handle);
+}
+
+static void handle_finalize(value handle)
+{
+    fk_mp_profile_unref(*profile_cell(handle));
+}
+
+static struct custom_operations handle_ops = {
+    "framekit.memprof.profile", handle_finalize,            custom_compare_default,     custom_hash_default,
+    custom_serialize_default,   custom_deserialize_default, custom_compare_ext_default, custom_fixed_length_default};
+
+static void fail(fk_mp_error e)
+{
+    switch (e) {
+    case FK_MP_OK:
+    case FK_MP_EXCEPTION:
+        return;
+    case FK_MP_BAD_ARGUMENT:
+        caml_invalid_argument("Gc.Memprof.start");
+    case FK_MP_ALREADY_STARTED:
+        caml_failwith("Gc.Memprof.start: already started.");
+    case FK_MP_NOT_RUNNING:
+        caml_failwith("Gc.Memprof.stop: no profile running.");
+    case FK_MP_NOT_STOPPED:
+        caml_failwith("Gc.Memprof.discard: profile not stopped.");
+    case FK_MP_ALREADY_DISCARDED:
+        caml_failwith("Gc.Memprof.discard: profile already discarded.");
+    case FK_MP_NO_MEMORY:
+        caml_raise_out_of_memory();
+    }
+}
+
+value caml_memprof_start(value rate, value depth, value tracker)
+{
+    CAMLparam1(tracker);
+    CAMLlocal1(handle);
+    double r = Double_val(rate);
+    handle = caml_alloc_custom(&handle_ops, sizeof(fk_mp_profile *), 0, 1);
+    *profile_cell(handle) = NULL;
+    fail(fk_mp_start(self(), r, Long_val(depth), tracker, profile_cell(handle)));
+    CAMLreturn(handle);
+}
+
+value caml_memprof_stop(value unit)
+{
+    value exn = Val_unit;
+    fk_mp_error e = fk_mp_stop(self(), &exn);
+    if (e == FK_MP_EXCEPTION)
+        caml_raise(exn);
+    fail(e);
+    (void)unit;
+    return Val_unit;
+}
+
+value caml_memprof_discard(value handle)
+{
+    fail(fk_mp_discard(*profile_cell(handle)));
+    return Val_unit;
+}
