@@ -1,0 +1,27 @@
+# memprof: the engine, and the drop-in objects for the real OCaml runtimes.
+#
+# build/ARCH/framekit_memprof_ocaml53.o (54.o) define exactly the symbols of
+# that runtime's own memprof object. They are compiled against its installed
+# headers, which qemu-ci/ocaml fetches: `make memprof-ocaml`, not part of `all`.
+MEMPROF_DIR := runtime/memprof
+MEMPROF_ENGINE := control domain profile random run sample table
+
+MEMPROF_CFLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -O2 -g -fPIC -ffp-contract=off
+
+# 1 = arch, 2 = version (5.3), 3 = name (53)
+define memprof_ocaml_rule
+$(BUILD)/$(1)/framekit_memprof_ocaml$(3).o: $$(wildcard $(MEMPROF_DIR)/*.[ch]) $(MEMPROF_DIR)/ocaml.syms
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)$$(CC_$(1)) $$(MEMPROF_CFLAGS) -I$$$$(qemu-ci/ocaml lib --version=$(2) $(1)) \
+	  -c $(MEMPROF_DIR)/unit_ocaml.c -o $$@.all
+	$$(Q)$$(patsubst %gcc,%objcopy,$$(CC_$(1))) --keep-global-symbols=$(MEMPROF_DIR)/ocaml.syms $$@.all $$@
+	@rm -f $$@.all
+MEMPROF_OCAML += $(BUILD)/$(1)/framekit_memprof_ocaml$(3).o
+endef
+$(foreach a,$(ARCHES),$(eval $(call memprof_ocaml_rule,$(a),5.3,53)))
+$(foreach a,$(ARCHES),$(eval $(call memprof_ocaml_rule,$(a),5.4,54)))
+
+.PHONY: memprof-ocaml
+memprof-ocaml: $(MEMPROF_OCAML) ## the profiler as drop-in for OCaml 5.3 and 5.4
+
+CHECK_SUITES += memprof
