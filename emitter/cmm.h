@@ -207,6 +207,8 @@ typedef struct cmm_sym {
     struct cmm_function *function; /* NULL: not a function of this unit */
     bool is_global, is_data; /* data item "global"; defined by a data item */
     struct cmm_sym *next;   /* hash chain */
+    struct cmm_var *var;    /* parser: what the name means here */
+    struct cmm_handler *handler; /* parser: the label of this function */
 } cmm_sym;
 
 /* Bound by parameter, let, let_mut, handler parameter or try. */
