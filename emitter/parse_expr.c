@@ -545,7 +545,7 @@ static bool is_noalloc(const char *name)
     return false;
 }
 
-/* [int,float]->val or, lossless, int,float->val. */
+/* int,float->val */
 typedef struct {
     uint8_t types[256];
     uint32_t count;
@@ -586,40 +586,23 @@ static void parse_arrow(parser *p, signature *g)
     next(p);
 }
 
-/* dcmm: `[` starts the types when `]->` follows, else a tuple. */
+/* Variables of dcmm may hold "->" too, but always a '/'. */
 static bool at_signature(const parser *p)
 {
-    if (p->mode == CMM_LOSSLESS) {
-        return p->tok.kind == T_WORD && memmem(p->tok.str, p->tok.len, "->", 2) != NULL;
-    }
     if (p->mode == CMM_DIALECT) {
         return at_type(p);
     }
-    if (p->tok.kind != T_LBRACKET) {
-        return false;
-    }
-    const char *close = memchr(p->p, ']', (size_t)(p->end - p->p));
-    return close != NULL && p->end - close > 3 && close[1] == '-' && close[2] == '>';
+    return p->tok.kind == T_WORD && memmem(p->tok.str, p->tok.len, "->", 2) != NULL &&
+           memchr(p->tok.str, '/', p->tok.len) == NULL;
 }
 
 static void parse_signature(parser *p, signature *g)
 {
     if (p->mode == CMM_DIALECT) {
         g->result = parse_type(p);
-        return;
+    } else {
+        parse_arrow(p, g);
     }
-    if (p->mode == CMM_DCMM) {
-        next(p);
-        while (p->tok.kind == T_WORD) {
-            arg_types(p, g, p->tok.str, p->tok.str + p->tok.len);
-            next(p);
-        }
-        expect(p, T_RBRACKET, "']'");
-        if (p->tok.kind != T_WORD) {
-            unexpected(p, "'->' and the type of the result");
-        }
-    }
-    parse_arrow(p, g);
 }
 
 static bool alloc_flag(parser *p)

@@ -1,0 +1,16 @@
+# emitter: libemitter and the compiler cmmc.
+#   emitter/*.c          front (unit lex parse* check print) and middle
+#   emitter/interp/      reference interpreter
+#   emitter/ARCH/        one folder per architecture
+#   emitter/gen/         random programs, reducer; emitter/fuzz/: libFuzzer target
+LIBS += emitter
+emitter_SRCS := $(filter-out emitter/main.c,$(wildcard emitter/*.c)) $(wildcard emitter/interp/*.c) \
+  $(foreach a,$(ARCHES),$(wildcard emitter/$(a)/*.c))
+
+TOOLS += cmmc
+cmmc_SRCS := emitter/main.c
+cmmc_LIBS := emitter $(if $(wildcard frametable/module.mk),frametable) abi
+cmmc_LDLIBS := -lelf -lpthread -lm
+
+CHECK_SUITES += cmmc
+QUICK_SUITES += cmmc
