@@ -6,7 +6,7 @@
 MEMPROF_DIR := runtime/memprof
 MEMPROF_ENGINE := control domain profile random run sample table
 
-MEMPROF_CFLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -O2 -g -fPIC -ffp-contract=off
+MEMPROF_CFLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -O2 -g -fPIC -ffp-contract=off -fexcess-precision=fast
 
 # 1 = arch, 2 = version (5.3), 3 = name (53)
 define memprof_ocaml_rule
@@ -25,3 +25,23 @@ $(foreach a,$(ARCHES),$(eval $(call memprof_ocaml_rule,$(a),5.4,54)))
 memprof-ocaml: $(MEMPROF_OCAML) ## the profiler as drop-in for OCaml 5.3 and 5.4
 
 CHECK_SUITES += memprof
+QUICK_SUITES += memprof
+
+# The engine's own tests, one static program per architecture.
+define memprof_test_rule # 1 = arch, 2 = test
+$(BUILD)/$(1)/tests/memprof-$(2): $$(wildcard $(MEMPROF_DIR)/*.[ch])
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)$$(CC_$(1)) $$(MEMPROF_CFLAGS) -static -o $$@ $(MEMPROF_DIR)/test_$(2).c \
+	  $$(MEMPROF_ENGINE:%=$(MEMPROF_DIR)/%.c) -lm
+MEMPROF_TESTS += $(BUILD)/$(1)/tests/memprof-$(2)
+endef
+$(foreach a,$(ARCHES),$(eval $(call memprof_test_rule,$(a),model)))
+
+define memprof_random_rule # 1 = arch
+$(BUILD)/$(1)/tests/memprof-random: $$(wildcard $(MEMPROF_DIR)/*.[ch])
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)$$(CC_$(1)) $$(MEMPROF_CFLAGS) -static -o $$@ $(MEMPROF_DIR)/test_random.c $(MEMPROF_DIR)/random.c -lm
+MEMPROF_TESTS += $(BUILD)/$(1)/tests/memprof-random
+endef
+$(foreach a,$(ARCHES),$(eval $(call memprof_random_rule,$(a))))
+EXTRA_TESTS += $(MEMPROF_TESTS)

@@ -145,8 +145,7 @@ fk_mp_result fk_mp_run_callbacks(fk_mp_domain *d)
     fk_mp_result res = fk_mp_run_table(d, &d->table);
     if (!res.is_exception)
         res = fk_mp_run_table(d, &th->table);
-    if (!res.is_exception)
-        fk_mp_flush_thread(d);
+    fk_mp_flush_thread(d); /* also after an exception: any thread may report the rest */
     if (!res.is_exception)
         res = run_orphans(d);
     fk_mp_suspend(d, false);
