@@ -73,6 +73,8 @@ typedef enum { FK_GEN_AUTO, FK_GEN_A, FK_GEN_B, FK_GEN_C, FK_GEN_O1, FK_GEN_O2, 
 /* "auto" "A" ... "O3"; false: unknown name. */
 bool fk_generation_parse(const char *name, fk_generation *out);
 const char *fk_generation_name(fk_generation);
+/* "OCaml 5.2-5.4"; "" for FK_GEN_AUTO. */
+const char *fk_generation_span(fk_generation);
 
 /* --- images --------------------------------------------------------------- */
 
@@ -91,7 +93,7 @@ typedef struct {
  * may be NULL. FK_OK also when the file holds no table, or when some table
  * is broken: see fk_table_status. */
 fk_result fk_image_open(const char *path, const fk_open_options *options, fk_image **out, fk_error *err);
-/* The same from memory (borrowed until fk_image_close). `name` for errors. */
+/* The same from memory, which is copied. `name` for errors. */
 fk_result fk_image_open_memory(const char *name, const void *data, size_t size,
                                const fk_open_options *options, fk_image **out, fk_error *err);
 void fk_image_close(fk_image *);
@@ -112,7 +114,7 @@ uint64_t fk_image_file_size(const fk_image *);
 fk_generation fk_image_generation(const fk_image *);
 /* One sentence: why this generation ("bit 63 set in 6652 records"). */
 const char *fk_image_generation_reason(const fk_image *);
-/* "symbols", "caml_frametable", "scan": how tables were found. */
+/* "symbols", "caml_frametable", "scan" or "nothing": how tables were found. */
 const char *fk_image_located_by(const fk_image *);
 
 /* Address space of an image: in an executable or shared object the ELF virtual
@@ -152,7 +154,7 @@ fk_result fk_image_target(const fk_image *, uint64_t addr, fk_symbol *out);
 
 /* --- tables --------------------------------------------------------------- */
 
-/* The nth table in file order; NULL past the last. Owned by the image. */
+/* The nth table in address order; NULL past the last. Owned by the image. */
 const fk_table *fk_image_table(const fk_image *, size_t n);
 size_t fk_image_num_tables(const fk_image *);
 

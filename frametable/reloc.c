@@ -1,0 +1,298 @@
+/* reloc.c - relocations: applying them to data, counting them, and naming what they refer to.
+ *
+ * Only loaded data is changed. A word that already holds its value is not written: the linkers of
+ * amd64, arm64 and power leave the addend in place in a PIE, so nothing becomes private there. On
+ * riscv64 (and for symbolic ones on s390x) the word in the file is 0. */
+#include <gelf.h>
+#include <stdlib.h>
+
+#include "frametable/image.h"
+
+bool fk_reloc_get(const fk_image *im, const fk_relocs *r, uint64_t i, fk_reloc *out)
+{
+    const uint8_t *p = r->p + i * r->entsize;
+    uint64_t offset = fk_ldword(p, im->word, im->swap);
+    uint64_t info = fk_ldword(p + im->word, im->word, im->swap);
+    if (offset >= r->limit)
+        return false;
+    out->offset = r->base + offset;
+    out->symbol = (uint32_t)(im->word == 8 ? info >> 32 : info >> 8);
+    out->type = im->word == 8 ? (uint32_t)info : (uint32_t)(info & 0xFF);
+    out->addend = 0;
+    if (r->rela)
+        out->addend = im->word == 8 ? fk_ld64(p + 16, im->swap)
+                                    : (uint64_t)(int64_t)(int32_t)fk_ld32(p + 8, im->swap);
+    return true;
+}
+
+/* --- applying ------------------------------------------------------------------------- */
+
+/* What the loop keeps between entries: neighbours have the same type and region. */
+typedef struct {
+    fk_image *im;
+    const fk_relocs *r;
+    const fk_region *region;
+    const fk_reloc_form *form;
+    uint32_t type;
+} applier;
+
+static uint8_t *place_of(applier *a, uint64_t addr, unsigned size)
+{
+    const fk_region *g = a->region;
+    if (!g || addr - g->addr >= g->size)
+        a->region = g = fk_region_at(a->im, addr);
+    if (!g || g->code || addr - g->addr > g->file_size || size > g->file_size - (addr - g->addr))
+        return NULL;
+    return g->bytes + (addr - g->addr);
+}
+
+static uint64_t load_sized(const uint8_t *p, unsigned size, bool swap)
+{
+    switch (size) {
+    case 1:
+        return *p;
+    case 2:
+        return fk_ld16(p, swap);
+    case 4:
+        return fk_ld32(p, swap);
+    default:
+        return fk_ld64(p, swap);
+    }
+}
+
+static void store_sized(uint8_t *p, uint64_t v, unsigned size, bool swap)
+{
+    if (load_sized(p, size, swap) == (size == 8 ? v : v & ((1ull << 8 * size) - 1)))
+        return;
+    switch (size) {
+    case 1:
+        *p = (uint8_t)v;
+        break;
+    case 2:
+        fk_st16(p, (uint16_t)v, swap);
+        break;
+    case 4:
+        fk_st32(p, (uint32_t)v, swap);
+        break;
+    default:
+        fk_st64(p, v, swap);
+    }
+}
+
+/* Address of a symbol; false when it is not defined here. */
+static bool symbol_value(const fk_image *im, const fk_relocs *r, uint32_t symbol, uint64_t *out)
+{
+    fk_symbol s;
+    uint32_t section;
+    uint8_t info;
+    *out = 0;
+    if (symbol == 0)
+        return true;
+    if (!fk_symtab_get(im, &im->symtabs[r->symtab], symbol, &s, &section, &info))
+        return false;
+    *out = s.addr;
+    return section != SHN_UNDEF && section != SHN_COMMON;
+}
+
+static void apply_form(applier *a, const fk_reloc *e, const fk_reloc_form *f)
+{
+    const fk_image *im = a->im;
+    uint8_t *p = place_of(a, e->offset, f->size);
+    uint64_t s = 0, old;
+    if (!p || (f->kind != FK_RELOC_RELATIVE && !symbol_value(im, a->r, e->symbol, &s)))
+        return;
+    old = load_sized(p, f->size, im->swap);
+    uint64_t v = s + (a->r->rela ? e->addend : old);
+    switch (f->kind) {
+    case FK_RELOC_PCREL32:
+        v -= e->offset;
+        break;
+    case FK_RELOC_ADD:
+        v = old + s + e->addend;
+        break;
+    case FK_RELOC_SUB:
+        v = old - s - e->addend;
+        break;
+    default:
+        break;
+    }
+    store_sized(p, v, f->size, im->swap);
+}
+
+static bool changes_data(const fk_reloc_form *f)
+{
+    return f && f->kind != FK_RELOC_CALL && f->kind != FK_RELOC_GOT &&
+           (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8);
+}
+
+static void apply_array(applier *a)
+{
+    fk_reloc e;
+    for (uint64_t i = 0; i < a->r->count; i++) {
+        if (!fk_reloc_get(a->im, a->r, i, &e))
+            continue;
+        if (e.type != a->type || i == 0) {
+            a->type = e.type;
+            a->form = fk_abi_reloc(a->im->abi, e.type);
+        }
+        if (changes_data(a->form))
+            apply_form(a, &e, a->form);
+    }
+}
+
+/* RELR words hold their addend, which is the address itself when the base is 0: nothing to do. */
+
+static bool is_sorted(const fk_image *im, const fk_relocs *r)
+{
+    uint64_t prev = 0;
+    for (uint64_t i = 0; i < r->count; i++) {
+        uint64_t at = fk_ldword(r->p + i * r->entsize, im->word, im->swap);
+        if (at < prev)
+            return false;
+        prev = at;
+    }
+    return true;
+}
+
+fk_result fk_relocs_apply(fk_image *im, fk_error *err)
+{
+    (void)err;
+    for (size_t i = 0; i < im->num_relocs; i++) {
+        fk_relocs *r = &im->relocs[i];
+        applier a = {.im = im, .r = r};
+        if (r->relr)
+            continue;
+        r->sorted = is_sorted(im, r);
+        if (!r->code_target)
+            apply_array(&a);
+    }
+    return FK_OK;
+}
+
+/* --- counting ---------------------------------------------------------------------------- */
+
+/* The table that holds addr; neighbours in an array hit the same one. */
+static fk_table *table_at(const fk_image *im, uint64_t addr, fk_table *last)
+{
+    if (last && addr - last->address < last->avail)
+        return last;
+    size_t lo = 0, hi = im->num_tables;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (im->tables[mid].address <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == 0)
+        return NULL;
+    fk_table *t = &im->tables[lo - 1];
+    uint64_t used = t->descr_bytes + t->debuginfo_bytes + t->name_bytes + t->extra_bytes;
+    return addr - t->address < used ? t : NULL;
+}
+
+/* A RELR array: an even word is an address, an odd one a bitmap for the words that follow it. Each
+ * word of the array is counted for the table that its first address lies in. */
+static void count_relr(fk_image *im, const fk_relocs *r)
+{
+    uint64_t where = 0;
+    for (uint64_t i = 0; i < r->count; i++) {
+        uint64_t v = fk_ldword(r->p + i * im->word, im->word, im->swap);
+        uint64_t at = where;
+        if (!(v & 1)) {
+            at = v;
+            where = v + im->word;
+        } else {
+            for (uint64_t bits = v >> 1; bits && !(bits & 1); bits >>= 1)
+                at += im->word;
+            where += (8ull * im->word - 1) * im->word;
+        }
+        fk_table *t = table_at(im, at, NULL);
+        if (t)
+            t->relocation_bytes += im->word;
+    }
+}
+
+static void count_array(fk_image *im, const fk_relocs *r)
+{
+    fk_table *t = NULL;
+    fk_reloc e;
+    for (uint64_t i = 0; i < r->count; i++) {
+        if (!fk_reloc_get(im, r, i, &e))
+            continue;
+        t = table_at(im, e.offset, t);
+        if (t)
+            t->relocation_bytes += r->entsize;
+    }
+}
+
+void fk_relocs_count(fk_image *im)
+{
+    for (size_t i = 0; im->num_tables && i < im->num_relocs; i++) {
+        const fk_relocs *r = &im->relocs[i];
+        if (r->code_target)
+            continue;
+        if (r->relr)
+            count_relr(im, r);
+        else
+            count_array(im, r);
+    }
+}
+
+/* --- targets ------------------------------------------------------------------------------- */
+
+/* First entry at or after addr in a sorted array. */
+static uint64_t search(const fk_image *im, const fk_relocs *r, uint64_t addr)
+{
+    uint64_t lo = 0, hi = r->count, want = addr - r->base;
+    while (lo < hi) {
+        uint64_t mid = lo + (hi - lo) / 2;
+        if (fk_ldword(r->p + mid * r->entsize, im->word, im->swap) < want)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static bool refers(const fk_image *im, const fk_relocs *r, const fk_reloc *e, fk_symbol *out)
+{
+    uint32_t section;
+    uint8_t info;
+    if (e->symbol == 0 ||
+        !fk_symtab_get(im, &im->symtabs[r->symtab], e->symbol, out, &section, &info))
+        return false;
+    if ((info & 15) != STT_SECTION)
+        return out->name[0] != 0;
+    /* A section symbol and an addend: name the function there. */
+    fk_symbol named;
+    if (fk_image_symbol_at(im, out->addr + e->addend, &named) != FK_OK)
+        return false;
+    *out = named;
+    return true;
+}
+
+static bool target_in(const fk_image *im, const fk_relocs *r, uint64_t addr, fk_symbol *out)
+{
+    fk_reloc e;
+    if (addr - r->base >= r->limit)
+        return false;
+    for (uint64_t i = r->sorted ? search(im, r, addr) : 0; i < r->count; i++) {
+        if (!fk_reloc_get(im, r, i, &e))
+            continue;
+        if (e.offset == addr && refers(im, r, &e, out))
+            return true;
+        if (r->sorted && e.offset > addr)
+            break;
+    }
+    return false;
+}
+
+fk_result fk_image_target(const fk_image *im, uint64_t addr, fk_symbol *out)
+{
+    for (size_t i = 0; i < im->num_relocs; i++) {
+        if (!im->relocs[i].relr && target_in(im, &im->relocs[i], addr, out))
+            return FK_OK;
+    }
+    return FK_ABSENT;
+}
