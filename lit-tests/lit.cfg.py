@@ -6,9 +6,9 @@
 # real-ocaml-5.4-ARCH (the compilers 5.3.0 and 5.4.1), capstone; plugin-ARCH
 # (qemu-ci/count can count instructions).
 # `--param arch=ARCH` takes cc-, qemu- and ocaml features of all others away.
-# Substitutions: %build, %top, %tier, %ocaml (qemu-ci/ocaml), %arches,
+# Substitutions: %build, %top, %tier, %python, %ocaml (qemu-ci/ocaml), %arches,
 # %cc_ARCH, %as_ARCH, %qemu_ARCH ("" on the machine's own architecture).
-import glob, os, re, shutil, subprocess
+import glob, os, re, shutil, subprocess, sys
 import lit.formats
 
 top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -68,7 +68,7 @@ for line in open(os.path.join(top, "qemu-ci", "arches")):
     for feature, version in (("real-ocaml-", "5.3.0"), ("real-ocaml-5.4-", "5.4.1")):
         if os.path.exists("%s/real-ocaml-%s/%s/ok" % (cache, version, debian)):
             config.available_features.add(feature + name)
-subs += [("%arches", " ".join(names)), ("%ocaml", os.path.join(top, "qemu-ci", "ocaml"))]
+subs += [("%python", sys.executable), ("%arches", " ".join(names)), ("%ocaml", os.path.join(top, "qemu-ci", "ocaml"))]
 if subprocess.run([os.path.join(top, "qemu-ci", "capstone"), "--check"],
                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
     config.available_features.add("capstone")
