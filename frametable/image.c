@@ -268,7 +268,7 @@ static fk_result walk_members(walk *w, Elf *ar, uint64_t *end)
 {
     fk_result r = FK_OK;
     Elf *m;
-    Elf_Cmd cmd = ELF_C_READ;
+    Elf_Cmd cmd = ELF_C_READ_MMAP; /* ELF_C_READ would want a file descriptor */
     while (!r && !w->stop && cmd != ELF_C_NULL && (m = elf_begin(-1, cmd, ar))) {
         Elf_Arhdr *h = elf_getarhdr(m);
         int64_t base = elf_getbase(m);

@@ -171,10 +171,17 @@ fk_result fk_relocs_apply(fk_image *im, fk_error *err)
 
 /* --- counting ---------------------------------------------------------------------------- */
 
+/* `avail` reaches to the next table, over data that is not the table's. */
+static bool holds(const fk_table *t, uint64_t addr)
+{
+    uint64_t used = t->descr_bytes + t->debuginfo_bytes + t->name_bytes + t->extra_bytes;
+    return addr - t->address < used;
+}
+
 /* The table that holds addr; neighbours in an array hit the same one. */
 static fk_table *table_at(const fk_image *im, uint64_t addr, fk_table *last)
 {
-    if (last && addr - last->address < last->avail)
+    if (last && holds(last, addr))
         return last;
     size_t lo = 0, hi = im->num_tables;
     while (lo < hi) {
@@ -187,8 +194,7 @@ static fk_table *table_at(const fk_image *im, uint64_t addr, fk_table *last)
     if (lo == 0)
         return NULL;
     fk_table *t = &im->tables[lo - 1];
-    uint64_t used = t->descr_bytes + t->debuginfo_bytes + t->name_bytes + t->extra_bytes;
-    return addr - t->address < used ? t : NULL;
+    return holds(t, addr) ? t : NULL;
 }
 
 /* A RELR array: an even word is an address, an odd one a bitmap for the words that follow it. Each
