@@ -19,6 +19,17 @@ static bool frame_plausible(const fk_descr *d, unsigned word)
     return d->frame_size % word == 0 && d->num_live <= d->frame_size / word + 300;
 }
 
+/* Roots are words of the frame or of the arguments above it, or registers. */
+static bool live_plausible(const fk_descr *d, unsigned word)
+{
+    for (uint32_t i = 0; i < d->num_live; i++) {
+        fk_live v = fk_descr_live(d, i);
+        if (v.reg >= 0 ? v.reg >= 64 : v.offset % (int)word || v.offset > (int)d->frame_size + 4096)
+            return false;
+    }
+    return true;
+}
+
 static bool slots_plausible(const fk_descr *d)
 {
     const fk_table *t = d->table;
@@ -47,7 +58,7 @@ static bool in_code(const fk_image *im, uint64_t retaddr)
     return g && g->code;
 }
 
-uint64_t fk_plausible(const fk_table *t, const fk_gen *g, uint64_t limit, uint64_t *calls,
+uint64_t fk_plausible(const fk_table *t, const fk_gen *g, uint64_t limit, uint64_t *evidence,
                       uint64_t *end)
 {
     fk_table as = *t;
@@ -56,14 +67,15 @@ uint64_t fk_plausible(const fk_table *t, const fk_gen *g, uint64_t limit, uint64
     fk_cursor c;
     fk_descr d;
     uint64_t n = 0;
-    *calls = 0;
+    *evidence = 0;
     for (fk_cursor_start(&as, &c); fk_cursor_next(&c, &d, NULL) == FK_OK; n++) {
         bool marker = g->id == FK_GEN_A && fk_ld16(d.address - t->address + t->bytes + t->word, t->swap) & 2;
         if ((marker && !(d.flags & FK_DESCR_RETURN_TO_C)) || !frame_plausible(&d, t->word) ||
-            !slots_plausible(&d) || !in_code(t->image, d.retaddr))
+            !live_plausible(&d, t->word) || !slots_plausible(&d) || !in_code(t->image, d.retaddr))
             break;
-        if (n < 8 && behind_call(t->image, d.retaddr))
-            ++*calls;
+        /* Bound checks of power 4.x trap instead of calling: there the debuginfo must speak. */
+        if (n < 8 && (d.num_debug || behind_call(t->image, d.retaddr)))
+            ++*evidence;
     }
     *end = c.address;
     return n;
@@ -80,10 +92,10 @@ static score score_of(const fk_image *im, const fk_gen *g)
     score s = {0};
     for (size_t i = 0; i < im->num_tables && s.tried < SAMPLE_DESCR; i++) {
         const fk_table *t = &im->tables[i];
-        uint64_t calls, end;
+        uint64_t evidence, end;
         uint64_t limit = SAMPLE_DESCR - s.tried;
         uint64_t want = t->num_descr < limit ? t->num_descr : limit;
-        uint64_t n = fk_plausible(t, g, limit, &calls, &end);
+        uint64_t n = fk_plausible(t, g, limit, &evidence, &end);
         s.tried += want;
         s.good += n;
         s.whole += want && n == want;

@@ -1,7 +1,7 @@
 /* scan.c - finding tables by structure, when a file has no symbols.
  *
  *   1. an aligned word n, 0 < n < 2^20, whose next word leads into code;
- *   2. n descriptors can be read there and the first ones stand behind call instructions;
+ *   2. n descriptors can be read there and the first ones stand behind calls or have debuginfo;
  *   3. the longest run of words that lead to such places, or to a word 0 (an empty table), ended by
  *      0, is `caml_frametable` and gives all tables of a program, empty ones too.
  *
@@ -54,10 +54,10 @@ static uint64_t table_size(const scanner *s, const fk_region *g, uint64_t addr)
     fk_table t;
     fk_table_init(s->im, g, addr, &t);
     for (size_t i = 0; i < s->num_gens; i++) {
-        uint64_t calls, end;
-        uint64_t n = fk_plausible(&t, fk_gen_get(s->gens[i]), t.num_descr, &calls, &end);
+        uint64_t evidence, end;
+        uint64_t n = fk_plausible(&t, fk_gen_get(s->gens[i]), t.num_descr, &evidence, &end);
         uint64_t checked = n < 8 ? n : 8;
-        if (n == t.num_descr && calls > 0 && calls >= checked / 2)
+        if (n == t.num_descr && evidence > 0 && evidence >= checked / 2)
             return end - addr;
     }
     return 0;
@@ -78,16 +78,19 @@ static bool candidate(const scanner *s, const fk_region *g, uint64_t off)
         return false;
     if (s->gens[0] < FK_GEN_O2)
         return leads_to_code(s, fk_ldword(p + im->word, im->word, im->swap));
+    if (g->file_size - off < 16)
+        return false;
     uint64_t at = g->addr + off + 8;
     return leads_to_code(s, at + (uint64_t)(int64_t)(int32_t)fk_ld32(p + 8, im->swap)) ||
            leads_to_code(s, at + 1 + (uint64_t)(int64_t)(int32_t)fk_ld32(p + 9, im->swap));
 }
 
+/* The smallest table is a count and a return to C, which has no pad at the end of a section. */
 static fk_result scan_region(scanner *s, const fk_region *g)
 {
     unsigned w = s->im->word;
     uint64_t off = fk_pad(g->addr, w);
-    while (off + 2 * w + 8 <= g->file_size) {
+    while (off + 2 * w + 4 <= g->file_size) {
         uint64_t size = candidate(s, g, off) ? table_size(s, g, g->addr + off) : 0;
         if (size && add_hit(s, g->addr + off))
             return FK_SYSTEM;
