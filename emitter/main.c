@@ -312,19 +312,48 @@ static bool do_file(const job *j, const char *path)
     return ok;
 }
 
+/* The start-up unit gives interpreted programs their generic functions and exceptions. */
+static cmm_unit *interpreted_startup(cmm_unit *const *units, size_t n, const cmmc_options *c)
+{
+    const char **needed = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        needed = realloc(needed, (count + units[i]->nsyms + 1) * sizeof *needed);
+        must(needed != NULL);
+        for (uint32_t k = 0; k < units[i]->table_size; k++) {
+            for (const cmm_sym *s = units[i]->table[k]; s != NULL; s = s->next) {
+                needed[count++] = s->text;
+            }
+        }
+    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    must(out != NULL);
+    cmmc_startup_text(NULL, 0, needed, count, c, out);
+    must(fclose(out) == 0);
+    cmm_unit *u = cmm_parse_text("caml_startup", text, size, CMM_LOSSLESS, "caml_startup");
+    must(cmm_check(u));
+    free(text);
+    free(needed);
+    return u;
+}
+
 static bool do_interpret(const job *j)
 {
-    cmm_unit **units = calloc((size_t)j->nfiles, sizeof *units);
+    size_t n = (size_t)j->nfiles;
+    cmm_unit **units = calloc(n + 1, sizeof *units);
     must(units != NULL);
     bool ok = true;
-    for (int i = 0; i < j->nfiles; i++) {
+    for (size_t i = 0; i < n; i++) {
         units[i] = cmm_parse_file(j->files[i], j->mode, NULL);
         ok &= cmm_check(units[i]);
         cmm_print_diags(units[i], stderr);
     }
+    units[n] = interpreted_startup(units, n, &j->c);
     const char *target = j->c.abi != NULL ? j->c.abi->name : "amd64";
-    ok = ok && cmm_interpret(units, (size_t)j->nfiles, target, j->entry, stdout, stderr);
-    for (int i = 0; i < j->nfiles; i++) {
+    ok = ok && cmm_interpret(units, n + 1, target, j->entry, stdout, stderr);
+    for (size_t i = 0; i <= n; i++) {
         cmm_unit_free(units[i]);
     }
     free(units);

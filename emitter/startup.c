@@ -306,7 +306,7 @@ void cmmc_startup_text(const char *const *units, size_t nunits, const char *cons
     apply(out, 3);
     for (size_t i = 0; i < nneeded; i++) {
         bool made = strcmp(needed[i], "caml_apply2") == 0 || strcmp(needed[i], "caml_apply3") == 0 ||
-                    listed(needed, i, needed[i]);
+                    (strncmp(needed[i], "caml_", 5) == 0 && listed(needed, i, needed[i]));
         if (!made) {
             make_generic(out, needed[i]);
         }
