@@ -15,7 +15,6 @@
 #include "emitter/interp.h"
 #include "emitter/startup.h"
 
-#pragma weak cmmc_compile /* a front alone still links, for its own tests */
 
 enum { EXIT_OK = 0, EXIT_INPUT = 1, EXIT_USAGE = 3 };
 
@@ -267,10 +266,8 @@ static bool compile(const job *j, cmm_unit *u)
     bool ok = true;
     if (j->c.stage == CMMC_EMIT_CMM) {
         cmm_print_unit(u, out);
-    } else if (cmmc_compile != NULL) {
-        ok = cmmc_compile(u, &j->c, out);
     } else {
-        cmm_error(u, UINT32_MAX, "this build has no back end");
+        ok = cmmc_compile(u, &j->c, out);
     }
     must(fclose(out) == 0);
     ok = ok && u->ndiags == 0 && deliver(j, u->file, text, size);

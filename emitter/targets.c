@@ -1,0 +1,6 @@
+/* targets.c - the ports that are linked in. */
+#include "emitter/target.h"
+
+extern const target target_amd64;
+
+const target *const targets[] = {&target_amd64, NULL};
