@@ -268,15 +268,6 @@ end_function caml_c_call_stack_args
     .cfi_restore \reg
     .endm
 
-    .macro push_callee_saved
-    push rbx
-    push rbp
-    push r12
-    push r13
-    push r14
-    push r15
-    .endm
-
 /* value caml_start_program(dom *)
  *
  *    C stack                                fiber
@@ -290,10 +281,17 @@ end_function caml_c_call_stack_args
 
 function caml_start_program
     .cfi_signal_frame
-    push_callee_saved
-    movq %rdi, %r14
-    movq caml_program@GOTPCREL(%rip), %r12
-.Lstart: /* r12 = code, rax rbx rdi rsi = its arguments */
+    movq %rdi, %r10
+    movq caml_program@GOTPCREL(%rip), %r11
+.Lstart: /* r10 = dom, r11 = code, rax rbx rdi rsi = its arguments */
+    push rbx
+    push rbp
+    push r12
+    push r13
+    push r14
+    push r15
+    movq %r10, %r14
+    movq %r11, %r12
     movq DOM_YOUNG_PTR(%r14), %r15
     pushq DOM_C_STACK(%r14)
     .cfi_adjust_cfa_offset 8
@@ -352,31 +350,28 @@ end_function caml_start_program
 
 /* value caml_callbackN_asm(dom *, value closure, value *args) */
 function caml_callback_asm
-    push_callee_saved
-    movq %rdi, %r14
+    movq %rdi, %r10
     movq (%rdx), %rax
     movq %rsi, %rbx
-    movq (%rbx), %r12
+    movq (%rbx), %r11
     jmp .Lstart
 end_function caml_callback_asm
 
 function caml_callback2_asm
-    push_callee_saved
-    movq %rdi, %r14
+    movq %rdi, %r10
     movq (%rdx), %rax
     movq 8(%rdx), %rbx
     movq %rsi, %rdi
-    movq caml_apply2@GOTPCREL(%rip), %r12
+    movq caml_apply2@GOTPCREL(%rip), %r11
     jmp .Lstart
 end_function caml_callback2_asm
 
 function caml_callback3_asm
-    push_callee_saved
-    movq %rdi, %r14
+    movq %rdi, %r10
     movq (%rdx), %rax
     movq 8(%rdx), %rbx
     movq 16(%rdx), %rdi
-    movq caml_apply3@GOTPCREL(%rip), %r12
+    movq caml_apply3@GOTPCREL(%rip), %r11
     jmp .Lstart
 end_function caml_callback3_asm
 

@@ -23,6 +23,16 @@ external callback_with_stack_args :
   (int -> int -> int -> int) -> int -> int -> int -> int -> int -> int -> int -> int -> int -> int
   = "fk_no_bytecode" "fk_callback_with_stack_args"
 
+(* Alone in their functions: ocamlopt 5.3 for s390x keeps values in r7, r8 and r9 over
+   a noalloc call, and then loads the call's own r7, r8 and r9. *)
+let[@inline never] ints_noalloc n =
+  ints20_noalloc n (n+1) (n+2) (n+3) (n+4) (n+5) (n+6) (n+7) (n+8) (n+9) (n+10) (n+11) (n+12) (n+13)
+    (n+14) (n+15) (n+16) (n+17) (n+18) (n+19)
+
+let[@inline never] floats_noalloc f =
+  floats20 f (f+.1.) (f+.2.) (f+.3.) (f+.4.) (f+.5.) (f+.6.) (f+.7.) (f+.8.) (f+.9.) (f+.10.) (f+.11.)
+    (f+.12.) (f+.13.) (f+.14.) (f+.15.) (f+.16.) (f+.17.) (f+.18.) (f+.19.)
+
 let c_calls () =
   let ok = ref true in
   for n = 1 to 500 do
@@ -30,10 +40,7 @@ let c_calls () =
     let want = (210 * n) + 2660 in
     let a = ints20 n (n+1) (n+2) (n+3) (n+4) (n+5) (n+6) (n+7) (n+8) (n+9) (n+10) (n+11) (n+12) (n+13)
         (n+14) (n+15) (n+16) (n+17) (n+18) (n+19) in
-    let b = ints20_noalloc n (n+1) (n+2) (n+3) (n+4) (n+5) (n+6) (n+7) (n+8) (n+9) (n+10) (n+11) (n+12)
-        (n+13) (n+14) (n+15) (n+16) (n+17) (n+18) (n+19) in
-    let c = floats20 f (f+.1.) (f+.2.) (f+.3.) (f+.4.) (f+.5.) (f+.6.) (f+.7.) (f+.8.) (f+.9.) (f+.10.)
-        (f+.11.) (f+.12.) (f+.13.) (f+.14.) (f+.15.) (f+.16.) (f+.17.) (f+.18.) (f+.19.) in
+    let b = ints_noalloc n and c = floats_noalloc f in
     if a <> want || b <> want || c <> float_of_int want then ok := false;
     let i, d = mixed n f (n+1) (f+.1.) (n+2) (f+.2.) (n+3) (f+.3.) (n+4) (f+.4.) (n+5) (f+.5.) (n+6)
         (f+.6.) (n+7) (f+.7.) (n+8) (f+.8.) (n+9) in
