@@ -72,23 +72,39 @@ static void switch_profile(fk_mp_domain *d, fk_mp_profile *p, fk_mp_value tracke
     d->gap = fk_random_gap(&d->random) - 1;
 }
 
-fk_mp_error fk_mp_start(fk_mp_domain *d, double rate, int64_t depth, fk_mp_value tracker, fk_mp_profile **profile)
+static fk_mp_error start(fk_mp_domain *d, double rate, int64_t depth, fk_mp_value tracker,
+                         const fk_mp_hooks *hooks, fk_mp_profile **profile)
 {
     if (!(rate >= 0 && rate <= 1) || depth < 0)
         return FK_MP_BAD_ARGUMENT;
     if (fk_mp_is_sampling(d))
         return FK_MP_ALREADY_STARTED;
     fk_mp_decide(d);
-    fk_mp_profile *p = fk_mp_profile_new(rate, (size_t)depth);
+    fk_mp_profile *p = fk_mp_profile_new(rate, (size_t)depth, hooks);
     if (!p || !orphan_all(d)) {
         fk_mp_profile_unref(p);
         return FK_MP_NO_MEMORY;
     }
     switch_profile(d, p, tracker);
     fk_mp_sweep_orphans(d);
-    fk_mp_set_trigger(d, false);
     *profile = p;
     return FK_MP_OK;
+}
+
+fk_mp_error fk_mp_start(fk_mp_domain *d, double rate, int64_t depth, fk_mp_value tracker, fk_mp_profile **profile)
+{
+    fk_mp_error e = start(d, rate, depth, tracker, NULL, profile);
+    if (e == FK_MP_OK)
+        fk_mp_set_trigger(d, false);
+    return e;
+}
+
+/* No trigger is set: this may come before there is a nursery, and the first
+ * collection sets it anyway. */
+fk_mp_error fk_mp_start_hooks(fk_mp_domain *d, double rate, int64_t depth, const fk_mp_hooks *hooks,
+                              fk_mp_profile **profile)
+{
+    return start(d, rate, depth, FK_MP_UNIT, hooks, profile);
 }
 
 /* Reports this thread's allocations while the profile still samples. */

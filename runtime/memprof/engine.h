@@ -82,6 +82,9 @@ void fk_mp_after_major(fk_mp_domain *);
 /* --- control ------------------------------------------------------------------ */
 /* mutator. *profile is new, owned by the caller. */
 fk_mp_error fk_mp_start(fk_mp_domain *, double rate, int64_t depth, fk_mp_value tracker, fk_mp_profile **profile);
+/* The same with callbacks in C. */
+fk_mp_error fk_mp_start_hooks(fk_mp_domain *, double rate, int64_t depth, const fk_mp_hooks *,
+                              fk_mp_profile **profile);
 /* mutator: reports this thread's pending allocations first. */
 fk_mp_error fk_mp_stop(fk_mp_domain *, fk_mp_value *exception);
 fk_mp_error fk_mp_discard(fk_mp_profile *);

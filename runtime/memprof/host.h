@@ -96,11 +96,22 @@ bool fk_host_option(fk_mp_value option, fk_mp_value *some);
 /* Makes the next safe point of this domain call fk_mp_run_callbacks. */
 void fk_host_set_pending(fk_mp_host *);
 
+/* One frame of a slot. Strings live as long as the program. */
+typedef struct {
+    const char *function, *file; /* NULL: unknown */
+    int line;                    /* 0: unknown */
+    uintptr_t address;           /* code address, 0: unknown */
+} fk_mp_frame;
+
 /* --- callstacks ------------------------------------------------------------ */
 /* Captures at most `limit` slots, innermost first, into a buffer of the host
  * that stays as it is until the next call: *slots. alloc_index >= 0: slot 0
  * describes that block of the combined allocation. Touches no heap. Returns
  * the depth, 0 on failure. */
 size_t fk_host_callstack(fk_mp_host *, size_t limit, ptrdiff_t alloc_index, const fk_mp_slot **slots);
+
+/* The frames of a slot, innermost inlined first: *cursor is NULL before the
+ * first call; false after the last frame. A slot has at least one frame. */
+bool fk_host_frame(fk_mp_slot, void **cursor, fk_mp_frame *out);
 
 #endif

@@ -186,6 +186,32 @@ size_t fk_host_callstack(fk_mp_host *h, size_t limit, ptrdiff_t alloc_index, con
     return depth;
 }
 
+/* A slot is a frame descriptor, or (low bits 2) the debuginfo of one block of a
+ * combined allocation. A descriptor begins with its return address. */
+static uintptr_t slot_address(fk_mp_slot slot)
+{
+    return (slot & 3) == 0 ? *(const uintptr_t *)slot : 0;
+}
+
+static char unknown; /* the cursor after the one frame of a slot without debuginfo */
+
+bool fk_host_frame(fk_mp_slot slot, void **cursor, fk_mp_frame *out)
+{
+    struct caml_loc_info li;
+    if (*cursor == &unknown)
+        return false;
+    bool first = *cursor == NULL;
+    debuginfo dbg = first ? caml_debuginfo_extract((backtrace_slot)slot) : caml_debuginfo_next(*cursor);
+    *out = (fk_mp_frame){.address = slot_address(slot)};
+    *cursor = dbg ? dbg : &unknown;
+    if (!dbg)
+        return first;
+    caml_debuginfo_location(dbg, &li);
+    if (li.loc_valid)
+        *out = (fk_mp_frame){li.loc_defname, li.loc_filename, li.loc_start_lnum, out->address};
+    return true;
+}
+
 /* --- domains and threads ----------------------------------------------------------- */
 
 static void host_free(fk_mp_host *h)

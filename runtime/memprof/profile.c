@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-fk_mp_profile *fk_mp_profile_new(double rate, size_t depth)
+fk_mp_profile *fk_mp_profile_new(double rate, size_t depth, const fk_mp_hooks *hooks)
 {
     fk_mp_profile *p = malloc(sizeof *p);
     if (!p)
@@ -12,6 +12,7 @@ fk_mp_profile *fk_mp_profile_new(double rate, size_t depth)
     atomic_init(&p->domains, 0);
     p->rate = rate;
     p->depth = depth;
+    p->hooks = hooks;
     return p;
 }
 

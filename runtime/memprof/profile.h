@@ -8,6 +8,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "host.h"
+
+/* Callbacks in C, in place of a tracker's closures. They run at the same
+ * moments, must not raise and must not touch the heap. A datum is an
+ * immediate value. */
+typedef struct {
+    /* false: the block is not tracked any further, else *datum is set */
+    bool (*alloc)(void *arg, const fk_mp_allocation *, bool major, fk_mp_value *datum);
+    bool (*promote)(void *arg, fk_mp_value *datum);
+    void (*dealloc)(void *arg, fk_mp_value datum, bool major);
+    void *arg;
+} fk_mp_hooks;
+
 typedef enum { FK_MP_SAMPLING, FK_MP_STOPPED, FK_MP_DISCARDED } fk_mp_status;
 
 typedef struct {
@@ -16,10 +29,11 @@ typedef struct {
     _Atomic int domains; /* that have it as their current profile */
     double rate;         /* samples per word, 0..1 */
     size_t depth;        /* callstack limit, slots */
+    const fk_mp_hooks *hooks; /* NULL: closures of the tracker */
 } fk_mp_profile;
 
 /* NULL: out of memory. The caller owns one reference. */
-fk_mp_profile *fk_mp_profile_new(double rate, size_t depth);
+fk_mp_profile *fk_mp_profile_new(double rate, size_t depth, const fk_mp_hooks *);
 fk_mp_profile *fk_mp_profile_ref(fk_mp_profile *); /* NULL stays NULL */
 void fk_mp_profile_unref(fk_mp_profile *);
 

@@ -30,37 +30,65 @@ static bool may_call(const fk_mp_table *t, fk_mp_callback cb)
     return cb == FK_MP_CB_ALLOC ? status == FK_MP_SAMPLING : status != FK_MP_DISCARDED;
 }
 
-static fk_mp_result call_alloc(fk_mp_table *t, size_t i, fk_mp_value closure)
+/* What a callback said: keep the entry with a datum, or not. */
+typedef struct {
+    fk_mp_result res;
+    bool keep;
+    fk_mp_value datum;
+} answer;
+
+static answer from_option(fk_mp_result res)
 {
-    fk_mp_info *info = &t->info[i];
-    fk_mp_slot *slots = info->slots;
-    info->slots = NULL; /* ours now, whatever the callback does to the table */
-    fk_mp_allocation a = {info->samples, info->wosize, info->source, info->depth, slots};
-    fk_mp_result res = fk_host_call_alloc(closure, &a);
-    free(slots);
-    return res;
+    answer a = {res, false, FK_MP_UNIT};
+    a.keep = !res.is_exception && fk_host_option(res.value, &a.datum);
+    return a;
 }
 
-static fk_mp_result call(fk_mp_thread *th, fk_mp_table *t, size_t i, fk_mp_callback cb)
+static answer call_closure(const fk_mp_table *t, uint16_t state, fk_mp_callback cb, const fk_mp_allocation *a,
+                           fk_mp_value datum)
+{
+    fk_mp_value closure = fk_host_tracker(t->tracker, tracker_field(state, cb));
+    if (cb == FK_MP_CB_ALLOC)
+        return from_option(fk_host_call_alloc(closure, a));
+    fk_mp_result res = fk_host_call(closure, datum);
+    return cb == FK_MP_CB_PROMOTE ? from_option(res) : (answer){res, false, FK_MP_UNIT};
+}
+
+static answer call_hook(const fk_mp_hooks *h, uint16_t state, fk_mp_callback cb, const fk_mp_allocation *a,
+                        fk_mp_value datum)
+{
+    answer out = {ok, false, datum};
+    int field = tracker_field(state, cb);
+    if (cb == FK_MP_CB_ALLOC)
+        out.keep = h->alloc(h->arg, a, field == ALLOC_MAJOR, &out.datum);
+    else if (cb == FK_MP_CB_PROMOTE)
+        out.keep = h->promote(h->arg, &out.datum);
+    else
+        h->dealloc(h->arg, datum, field == DEALLOC_MAJOR);
+    return out;
+}
+
+static answer call(fk_mp_thread *th, fk_mp_table *t, size_t i, fk_mp_callback cb)
 {
     static const uint16_t begun[] = {0, FK_MP_BEGUN_ALLOC, FK_MP_BEGUN_PROMOTE, FK_MP_BEGUN_DEALLOC};
-    fk_mp_value closure = fk_host_tracker(t->tracker, tracker_field(t->state[i], cb));
+    fk_mp_allocation a = {0};
+    fk_mp_slot *slots = NULL;
     fk_mp_value datum = t->datum[i];
+    uint16_t state = t->state[i];
+    if (cb == FK_MP_CB_ALLOC) {
+        fk_mp_info *info = &t->info[i];
+        slots = info->slots;
+        info->slots = NULL; /* ours now, whatever the callback does to the table */
+        a = (fk_mp_allocation){info->samples, info->wosize, info->source, info->depth, slots};
+    }
     t->datum[i] = FK_MP_UNIT;
     t->state[i] |= begun[cb];
     fk_mp_run_begin(&th->run, t, i);
     th->batch--;
-    return cb == FK_MP_CB_ALLOC ? call_alloc(t, i, closure) : fk_host_call(closure, datum);
-}
-
-/* True when the entry lives on. */
-static bool accept(fk_mp_table *t, size_t i, fk_mp_callback cb, fk_mp_result res)
-{
-    fk_mp_value datum;
-    if (res.is_exception || cb == FK_MP_CB_DEALLOC || fk_mp_table_is_void(t) || !fk_host_option(res.value, &datum))
-        return false;
-    fk_mp_table_set_datum(t, i, datum);
-    return true;
+    const fk_mp_hooks *hooks = t->profile->hooks;
+    answer out = hooks ? call_hook(hooks, state, cb, &a, datum) : call_closure(t, state, cb, &a, datum);
+    free(slots);
+    return out;
 }
 
 static fk_mp_result run_entry(fk_mp_thread *th, fk_mp_table *t, size_t i)
@@ -75,16 +103,17 @@ static fk_mp_result run_entry(fk_mp_thread *th, fk_mp_table *t, size_t i)
             fk_mp_table_activate(t, i);
             break;
         }
-        fk_mp_result res = call(th, t, i, cb);
+        answer said = call(th, t, i, cb);
         t = th->run.table; /* the entry may have moved */
         i = th->run.index;
         fk_mp_run_end(&th->run);
-        if (t && !accept(t, i, cb, res)) {
-            fk_mp_table_delete(t, i);
-            return res.is_exception ? res : ok;
+        if (t && said.keep && !fk_mp_table_is_void(t)) {
+            fk_mp_table_set_datum(t, i, said.datum);
+            continue;
         }
-        if (!t)
-            return res.is_exception ? res : ok;
+        if (t)
+            fk_mp_table_delete(t, i);
+        return said.res.is_exception ? said.res : ok;
     }
     return ok;
 }

@@ -312,6 +312,14 @@ bool fk_host_option(fk_mp_value option, fk_mp_value *some)
     return true;
 }
 
+bool fk_host_frame(fk_mp_slot slot, void **cursor, fk_mp_frame *out)
+{
+    (void)slot;
+    (void)cursor;
+    (void)out;
+    return false;
+}
+
 /* --- the mutator --------------------------------------------------------------------- */
 
 static fk_mp_value immediate(intptr_t n)
