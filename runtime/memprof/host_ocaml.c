@@ -27,6 +27,7 @@
 #include <stdlib.h>
 
 #include "engine.h"
+#include "session.h"
 
 #define MINOR_HOOK_IS_EARLY (OCAML_VERSION < 50400)
 
@@ -229,10 +230,13 @@ void caml_memprof_new_domain(caml_domain_state *parent, caml_domain_state *child
         return;
     h->dom = child;
     h->engine = fk_mp_domain_new(h, parent ? host_of(parent)->engine : NULL, atomic_fetch_add(&born, 1));
-    if (h->engine)
-        child->memprof = (struct memprof_domain_s *)h;
-    else
+    if (!h->engine) {
         host_free(h);
+        return;
+    }
+    child->memprof = (struct memprof_domain_s *)h;
+    if (!parent)
+        fk_mp_session_begin(h->engine, "framekit's engine in OCaml " OCAML_VERSION_STRING);
 }
 
 void caml_memprof_delete_domain(caml_domain_state *dom)

@@ -8,12 +8,17 @@ MEMPROF_ENGINE := control domain profile random run sample table
 
 MEMPROF_CFLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -O2 -g -fPIC -ffp-contract=off -fexcess-precision=fast
 
+# What is not on the way of a sample is compiled apart and knows no host.
+MEMPROF_RECORDER := export frames pprof record session
+
 # 1 = arch, 2 = version (5.3), 3 = name (53)
 define memprof_ocaml_rule
-$(BUILD)/$(1)/framekit_memprof_ocaml$(3).o: $$(wildcard $(MEMPROF_DIR)/*.[ch]) $(MEMPROF_DIR)/ocaml.syms
+$(BUILD)/$(1)/memprof$(3)/%.o: $(MEMPROF_DIR)/%.c $$(wildcard $(MEMPROF_DIR)/*.[ch])
 	@mkdir -p $$(@D)
-	$$(call say,CC,$$@)$$(CC_$(1)) $$(MEMPROF_CFLAGS) -I$$$$(qemu-ci/ocaml lib --version=$(2) $(1)) \
-	  -c $(MEMPROF_DIR)/unit_ocaml.c -o $$@.all
+	$$(call say,CC,$$@)$$(CC_$(1)) $$(MEMPROF_CFLAGS) $$(if $$(filter unit_ocaml,$$*),-I$$$$(qemu-ci/ocaml lib --version=$(2) $(1))) -c $$< -o $$@
+$(BUILD)/$(1)/framekit_memprof_ocaml$(3).o: $$(MEMPROF_RECORDER:%=$(BUILD)/$(1)/memprof$(3)/%.o) \
+  $(BUILD)/$(1)/memprof$(3)/unit_ocaml.o $(MEMPROF_DIR)/ocaml.syms
+	$$(call say,LD,$$@)$$(CC_$(1)) -nostdlib -r $$(filter %.o,$$^) -o $$@.all
 	$$(Q)$$(patsubst %gcc,%objcopy,$$(CC_$(1))) --keep-global-symbols=$(MEMPROF_DIR)/ocaml.syms $$@.all $$@
 	@rm -f $$@.all
 MEMPROF_OCAML += $(BUILD)/$(1)/framekit_memprof_ocaml$(3).o
