@@ -215,6 +215,8 @@ int fk_domain_offset(fk_ocaml_version version, const char *name);
 size_t fk_domain_fields(fk_ocaml_version version);
 /* Name of the field with index `i` (offset 8 * i) in `version`, NULL past the last. */
 const char *fk_domain_field(fk_ocaml_version version, size_t i);
+/* The nth field name of all that any version has, NULL past the last. */
+const char *fk_domain_field_nth(size_t n);
 
 /* "5.3" -> FK_OCAML_5_3; false: unknown. */
 bool fk_ocaml_version_parse(const char *text, fk_ocaml_version *out);

@@ -151,6 +151,11 @@ const char *fk_domain_field(fk_ocaml_version version, size_t index)
     return NULL;
 }
 
+const char *fk_domain_field_nth(size_t n)
+{
+    return n < NUM_FIELDS ? fields[n].name : NULL;
+}
+
 bool fk_ocaml_version_parse(const char *text, fk_ocaml_version *out)
 {
     for (int v = 0; v < FK_OCAML_VERSIONS; v++)

@@ -1,4 +1,5 @@
 /* abi-gen ARCH VERSION - the tables as #defines, for stubs and harnesses.
+ * abi-gen --doc registers-ARCH|frames|calls|domain - a table of docs/abi.md.
  *
  * The output is valid in assembler (through the C preprocessor) and in C. It is
  * how a .S file reads abi/: no stub contains an offset of its own.
@@ -10,8 +11,10 @@
  */
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "abi/abi.h"
+#include "abi/doc.h"
 
 static void define(const char *prefix, const char *name, long value)
 {
@@ -68,19 +71,45 @@ static void structures(const fk_abi *abi)
     define("FRAME_", "reserved", abi->frame_reserved);
 }
 
-int main(int argc, char **argv)
+static void constants(const fk_abi *abi, fk_ocaml_version version)
 {
-    fk_ocaml_version version;
-    const fk_abi *abi = argc == 3 ? fk_abi_by_name(argv[1]) : NULL;
-    if (!abi || !fk_ocaml_version_parse(argv[2], &version)) {
-        fprintf(stderr, "usage: abi-gen ARCH VERSION   (amd64 arm64 power s390x riscv64; 4.11 ... 5.4)\n");
-        return 3;
-    }
+    int major = version >= FK_OCAML_5_0 ? 5 : 4;
+    int minor = version >= FK_OCAML_5_0 ? version - FK_OCAML_5_0 : version - FK_OCAML_4_11 + 11;
     printf("/* Written by abi-gen from the tables in abi/. */\n");
-    printf("#define FK_ABI_%s 1\n#define FK_OCAML %d%02d\n", abi->name,
-           argv[2][0] - '0', version >= FK_OCAML_5_0 ? version - FK_OCAML_5_0 : version - FK_OCAML_4_11 + 11);
+    printf("#define FK_ABI_%s 1\n#define FK_OCAML %d%02d\n", abi->name, major, minor);
     domain_state(version);
     save_area(abi);
     structures(abi);
+}
+
+static bool doc(const char *table)
+{
+    static const struct {
+        const char *name;
+        void (*put)(void);
+    } tables[] = {{"frames", fk_doc_frames}, {"calls", fk_doc_calls}, {"domain", fk_doc_domain}};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        if (strcmp(table, tables[i].name) == 0) {
+            tables[i].put();
+            return true;
+        }
+    const fk_abi *abi = strncmp(table, "registers-", 10) == 0 ? fk_abi_by_name(table + 10) : NULL;
+    if (abi)
+        fk_doc_registers(abi);
+    return abi != NULL;
+}
+
+int main(int argc, char **argv)
+{
+    fk_ocaml_version version;
+    if (argc == 3 && strcmp(argv[1], "--doc") == 0 && doc(argv[2]))
+        return 0;
+    const fk_abi *abi = argc == 3 ? fk_abi_by_name(argv[1]) : NULL;
+    if (!abi || !fk_ocaml_version_parse(argv[2], &version)) {
+        fprintf(stderr, "usage: abi-gen ARCH VERSION   (amd64 arm64 power s390x riscv64; 4.11 .. 5.4)\n"
+                        "       abi-gen --doc registers-ARCH|frames|calls|domain\n");
+        return 3;
+    }
+    constants(abi, version);
     return 0;
 }

@@ -4,7 +4,7 @@ abi_SRCS := abi/abi.c abi/domain_state.c abi/amd64.c abi/arm64.c abi/power.c abi
   abi/riscv64.c abi/i386.c abi/armhf.c
 
 HOST_TOOLS += abi-gen
-abi-gen_SRCS := abi/gen.c
+abi-gen_SRCS := abi/gen.c abi/doc.c
 abi-gen_LIBS := abi
 
 TESTS += test-abi

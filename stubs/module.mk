@@ -18,3 +18,4 @@ $(foreach a,$(ARCHES),$(if $(wildcard $(STUBS_$(a))),\
   $(eval $(call stub_rule,$(a),5.4,stubs-5.4.o))))
 
 CHECK_SUITES += stubs
+QUICK_SUITES += stubs
