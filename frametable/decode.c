@@ -51,9 +51,9 @@ static inline fk_fault special(fk_descr *d, const uint8_t *p, const uint8_t *q, 
     return FK_FAULT_NONE;
 }
 
-/* ALLOC lengths, then debuginfo slots, then the pad. */
-static inline fk_fault tail(fk_descr *d, const uint8_t *p, const uint8_t *q, const uint8_t *end,
-                            unsigned align_debug, unsigned align_end)
+/* ALLOC lengths, then debuginfo slots, then the pad: near the end of the table. */
+static fk_fault tail_checked(fk_descr *d, const uint8_t *p, const uint8_t *q, const uint8_t *end,
+                             unsigned align_debug, unsigned align_end)
 {
     no_debug(d);
     if (d->flags & FK_DESCR_ALLOC) {
@@ -75,6 +75,31 @@ static inline fk_fault tail(fk_descr *d, const uint8_t *p, const uint8_t *q, con
         q += 4 * (size_t)n;
     }
     set_size(d, p, q, end, align_end);
+    return FK_FAULT_NONE;
+}
+
+/* No tail is longer: count, 255 lengths, pad, 255 slots, pad. */
+#define LONGEST_TAIL (1 + 255 + 3 + 4 * 255 + 7)
+
+/* The same without a branch: flags and counts of neighbours do not predict each other, and a wrong
+ * guess costs more than all of this. Without the flag, `allocs` and `debug` point to nothing used. */
+static inline __attribute__((always_inline)) fk_fault
+tail(fk_descr *d, const uint8_t *p, const uint8_t *q, const uint8_t *end, unsigned align_debug,
+     unsigned align_end)
+{
+    if (left(q, end) < LONGEST_TAIL)
+        return tail_checked(d, p, q, end, align_debug, align_end);
+    uint32_t alloc = d->flags >> 1 & 1, debug = d->flags & 1;
+    uint32_t count = *q & -alloc;
+    d->num_allocs = count;
+    d->allocs = q + 1;
+    uint64_t at = (uint64_t)(q - p) + alloc + count;
+    at += fk_pad(d->address + at, align_debug) & -debug;
+    d->num_debug = (count + 1 - alloc) & -debug;
+    d->debug = p + at;
+    d->debug_address = d->address + at;
+    at += 4 * (uint64_t)d->num_debug;
+    d->size = (uint32_t)(at + fk_pad(d->address + at, align_end));
     return FK_FAULT_NONE;
 }
 
@@ -259,6 +284,7 @@ fk_result fk_cursor_next(fk_cursor *c, fk_descr *d, fk_error *err)
     const fk_table *t = c->table;
     if (c->index >= t->num_good)
         return cursor_end(c, err);
+    __builtin_prefetch((const void *)((uintptr_t)c->p + FK_PREFETCH));
     d->table = t;
     d->index = c->index;
     d->address = c->address;

@@ -20,6 +20,9 @@
 
 /* No inlining is this deep; a longer chain is damage (and would make a dump quadratic). */
 #define FK_MAX_CHAIN 4096
+/* Bytes ahead of a reader: where a descriptor ends is known only once it has been read, so the
+ * processor cannot run ahead by itself. */
+#define FK_PREFETCH 768
 /* num_descr of a table that a scan believes. */
 #define FK_SCAN_MAX_DESCR (1u << 20)
 

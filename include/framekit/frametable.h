@@ -262,8 +262,9 @@ typedef struct fk_index fk_index;
 fk_result fk_index_build(const fk_image *, fk_index **out, uint64_t *duplicates, fk_error *err);
 fk_result fk_index_lookup(const fk_index *, uint64_t retaddr, fk_descr *out);
 uint64_t fk_index_count(const fk_index *);
-/* A new index with a module added or removed (dynlink): the old one stays valid
- * for its readers until freed. */
+/* A new index with a module added or removed (dynlink; FK_ABSENT: not in it): the
+ * old one stays valid for its readers until freed. Costs a copy of the entries.
+ * An index refers to its tables: their image must stay open. */
 fk_result fk_index_add(const fk_index *, const fk_table *, fk_index **out, fk_error *err);
 fk_result fk_index_remove(const fk_index *, const fk_table *, fk_index **out, fk_error *err);
 void fk_index_free(fk_index *);
@@ -272,6 +273,11 @@ void fk_index_free(fk_index *);
  * index over `n` such tables, each the address of a count word. */
 fk_result fk_index_build_native(const void *const *tables, size_t n, fk_generation, const struct fk_abi *,
                                 fk_index **out, fk_error *err);
+/* The same index with n native tables more, or without them (FK_ABSENT: one is not in it). */
+fk_result fk_index_add_native(const fk_index *, const void *const *tables, size_t n, fk_index **out,
+                              fk_error *err);
+fk_result fk_index_remove_native(const fk_index *, const void *const *tables, size_t n, fk_index **out,
+                                 fk_error *err);
 
 /* --- encoding -------------------------------------------------------------- */
 

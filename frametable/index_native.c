@@ -1,0 +1,101 @@
+/* index_native.c - an index over the tables of this very process: no ELF, no bounds but trust.
+ *
+ * A runtime's `caml_frametable` names count words in its own memory. Its descriptors are read where
+ * they lie; nothing is copied. */
+#include <stdlib.h>
+
+#include "frametable/index.h"
+
+/* No table is longer; user addresses end far below the top, so that the sum does not wrap. */
+#define NATIVE_AVAIL ((uint64_t)1 << 40)
+
+static void native_table(const void *p, const fk_gen *g, const fk_abi *abi, fk_table *t)
+{
+    *t = (fk_table){.bytes = p, .address = (uint64_t)(uintptr_t)p, .avail = NATIVE_AVAIL, .gen = g,
+                    .debug = g->debug, .word = abi->word, .big_endian = fk_host_big_endian(),
+                    .abi = abi, .file = "", .section = "", .module = "", .symbol = "",
+                    .section_address = (uint64_t)(uintptr_t)p};
+    t->num_descr = t->num_good = fk_ldword(p, abi->word, false);
+}
+
+static fk_natives *make_natives(const void *const *tables, size_t n, const fk_gen *g,
+                                const fk_abi *abi)
+{
+    fk_natives *x = malloc(sizeof *x + n * sizeof x->tables[0]);
+    if (!x)
+        return NULL;
+    x->refs = 1;
+    x->count = n;
+    for (size_t i = 0; i < n; i++)
+        native_table(tables[i], g, abi, &x->tables[i]);
+    return x;
+}
+
+static fk_result with_natives(const fk_index *old, const void *const *tables, size_t n,
+                              const fk_gen *g, const fk_abi *abi, fk_index **out, fk_error *err)
+{
+    const fk_table **add = malloc((n + 1) * sizeof *add);
+    fk_natives *x = make_natives(tables, n, g, abi);
+    fk_result r = FK_SYSTEM;
+    *out = NULL;
+    if (add && x) {
+        for (size_t i = 0; i < n; i++)
+            add[i] = &x->tables[i];
+        r = fk_index_make(old, add, n, NULL, 0, x, out, err);
+    } else {
+        fk_fail_memory(err, NULL);
+    }
+    if (r)
+        free(x);
+    free(add);
+    return r;
+}
+
+fk_result fk_index_build_native(const void *const *tables, size_t n, fk_generation generation,
+                                const fk_abi *abi, fk_index **out, fk_error *err)
+{
+    const fk_gen *g = fk_gen_get(generation);
+    *out = NULL;
+    if (!g || !abi)
+        return fk_fail(err, FK_BROKEN, NULL, NULL, 0, FK_NO_ENTRY,
+                       "a native index needs a generation and an architecture");
+    return with_natives(NULL, tables, n, g, abi, out, err);
+}
+
+/* Generation and architecture are those of the tables that are there. */
+fk_result fk_index_add_native(const fk_index *old, const void *const *tables, size_t n,
+                              fk_index **out, fk_error *err)
+{
+    *out = NULL;
+    if (old->num_natives == 0)
+        return fk_fail(err, FK_BROKEN, NULL, NULL, 0, FK_NO_ENTRY, "the index is not a native one");
+    const fk_table *like = old->tables[0];
+    return with_natives(old, tables, n, like->gen, like->abi, out, err);
+}
+
+static const fk_table *find_native(const fk_index *ix, const void *p)
+{
+    for (size_t i = 0; i < ix->num_tables; i++) {
+        if (ix->tables[i]->bytes == p)
+            return ix->tables[i];
+    }
+    return NULL;
+}
+
+fk_result fk_index_remove_native(const fk_index *old, const void *const *tables, size_t n,
+                                 fk_index **out, fk_error *err)
+{
+    const fk_table **drop = malloc((n + 1) * sizeof *drop);
+    *out = NULL;
+    if (!drop)
+        return fk_fail_memory(err, NULL);
+    fk_result r = FK_OK;
+    for (size_t i = 0; i < n && !r; i++) {
+        drop[i] = find_native(old, tables[i]);
+        r = drop[i] ? FK_OK : FK_ABSENT;
+    }
+    if (!r)
+        r = fk_index_make(old, NULL, 0, drop, n, NULL, out, err);
+    free(drop);
+    return r;
+}
