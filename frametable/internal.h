@@ -104,6 +104,7 @@ struct fk_table {
     const char *file, *section, *module, *symbol; /* "" when unknown */
     uint64_t section_address;
     uint64_t symbol_size; /* 0: unknown */
+    uint8_t foreign_pad; /* bytes of the last pad that hold other data (a return to C at the end) */
     uint64_t code_begin, code_end;
     uint64_t descr_bytes, debuginfo_bytes, name_bytes, relocation_bytes, extra_bytes;
     /* The first fault; its text is made when it is asked for. */

@@ -16,6 +16,7 @@ typedef struct {
     uint64_t records_end; /* past the last record */
     uint64_t names_begin; /* first name or name_info */
     uint64_t last_name;   /* the string that starts last */
+    uint64_t special_end;  /* of the last descriptor without its pad, when it is a return to C */
     const fk_region *code; /* of the last return address */
 } walk;
 
@@ -136,6 +137,7 @@ static uint64_t walk_descriptors(walk *w)
         }
         if (records)
             visit_debug(w, &d);
+        w->special_end = d.flags & FK_DESCR_RETURN_TO_C ? d.address + (uint64_t)(d.live - c.p) : 0;
         c.p += d.size;
         c.address += d.size;
         c.prev_retaddr = d.retaddr;
@@ -161,10 +163,23 @@ static uint64_t names_end(const walk *w)
     return round_up(w->last_name + strnlen((const char *)p, avail) + 1, w->t->word);
 }
 
+/* A table that ends with a return to C may lack its last pad, and other data may stand there: the
+ * symbol's size tells, or that the bytes are not zero. The sizes count the pad all the same. */
+static unsigned foreign_pad(const walk *w, uint64_t descr_end, uint64_t end)
+{
+    const fk_table *t = w->t;
+    uint64_t cut = w->special_end;
+    if (!cut || cut >= descr_end || w->last_name)
+        return 0;
+    uint32_t pad = fk_ld32(t->bytes + (cut - t->address), false);
+    return (end ? end == cut : pad != 0) ? (unsigned)(descr_end - cut) : 0;
+}
+
 static void measure_parts(walk *w, uint64_t descr_end)
 {
     fk_table *t = w->t;
     uint64_t end = t->symbol_size ? t->address + t->symbol_size : 0;
+    t->foreign_pad = (uint8_t)foreign_pad(w, descr_end, end);
     uint64_t records_end = w->records_end > descr_end ? w->records_end : descr_end;
     uint64_t names = w->last_name ? w->names_begin : records_end;
     uint64_t decoded = names_end(w);
@@ -177,8 +192,8 @@ static void measure_parts(walk *w, uint64_t descr_end)
         names = records_end;
     if (decoded < names)
         decoded = names;
-    if (end && decoded > end && decoded - end < t->word)
-        decoded = end; /* the last pad is not always part of the symbol */
+    if (end && decoded - end == t->foreign_pad)
+        end = decoded;
     t->debuginfo_bytes = names - descr_end;
     t->name_bytes = decoded > names ? decoded - names : 0;
     t->extra_bytes = end > decoded ? end - decoded : 0;

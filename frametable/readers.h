@@ -17,6 +17,9 @@ FK_READER(fk_read_o3);
 fk_fault fk_read_tail(fk_descr *d, const uint8_t *p, const uint8_t *q, const uint8_t *end,
                       unsigned align_debug, unsigned align_end);
 
+/* The frametable numbers of the 8 bits of O3's register bitmap. */
+const uint8_t *fk_o3_hot_regs(const fk_abi *);
+
 /* fk_descr_live for the bitmaps of O3's short form. */
 fk_live fk_live_bitmap(const fk_descr *d, uint32_t i);
 

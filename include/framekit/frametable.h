@@ -306,14 +306,21 @@ fk_result fk_builder_new(fk_generation, const struct fk_abi *, fk_builder **out,
 /* Copies everything. FK_BROKEN when it does not fit the generation (frame size,
  * counts, offsets out of range): err says which limit. */
 fk_result fk_builder_add(fk_builder *, const fk_descr_in *, fk_error *err);
+/* Adds every descriptor of a table, of whatever generation, to see or to write it
+ * in the builder's: what that does not have is left out (A: lengths, and locations
+ * of allocations; A, B: end lines), values are cut to what fits. O3's locations
+ * cannot be read. FK_BROKEN: the table is broken, or does not fit. */
+fk_result fk_builder_add_table(fk_builder *, const fk_table *, fk_error *err);
 /* Table bytes for load address `address`; *data is freed with free(). */
 fk_result fk_builder_bytes(fk_builder *, uint64_t address, uint8_t **data, size_t *size, fk_error *err);
 typedef struct {
     uint64_t descr_bytes, debuginfo_bytes, name_bytes;
 } fk_built_sizes;
-void fk_builder_sizes(const fk_builder *, fk_built_sizes *out);
-/* The table as GNU assembler text. `label` writes the assembler name of
- * descriptor i's return address; `put` receives the text. */
+void fk_builder_sizes(fk_builder *, fk_built_sizes *out);
+/* The table as GNU assembler text for the current section (all targets): alignment,
+ * the global symbol with type and size, the contents. `label` writes the assembler
+ * name of the place whose `retaddr` was given to fk_builder_add, as snprintf does;
+ * `put` receives the text. Local labels start with ".L" and the symbol. */
 typedef void (*fk_put_fn)(const char *text, size_t length, void *arg);
 typedef int (*fk_label_fn)(uint64_t retaddr, char *buf, size_t size, void *arg);
 fk_result fk_builder_assembly(fk_builder *, const char *symbol, fk_label_fn label, fk_put_fn put, void *arg, fk_error *err);
