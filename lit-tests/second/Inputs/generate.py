@@ -88,7 +88,7 @@ class Draw:
         regs = HOT.get(self.arch, ()) if short else range(len(REGISTERS[self.arch]))
         if t.flags & ALLOC:
             some = sorted(self.rng.sample(list(regs), self.rng.randint(0, min(4, len(regs)))))
-            live += [("reg", r) for r in some]
+            live = [("reg", r) for r in some] + live
         if not short:
             live.sort(key=lambda e: e[1] if e[0] == "stack" else 2 * e[1] + 1)
         return live

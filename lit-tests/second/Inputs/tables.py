@@ -194,7 +194,7 @@ def short_body(r, d):
     else:
         regs = []
     slots = r.take_many("B", (d.frame_size // 8 + 7) // 8)
-    d.live = [("stack", 8 * i) for i in range(d.frame_size // 8) if slots[i // 8] >> (i % 8) & 1] + regs
+    d.live = regs + [("stack", 8 * i) for i in range(d.frame_size // 8) if slots[i // 8] >> (i % 8) & 1]
     if d.flags & DEBUG:
         d.debug = debug_slots(r, len(d.allocs) if d.flags & ALLOC else 1)
 
@@ -308,7 +308,13 @@ class Table:
             d = decode(r, previous)
             previous = d.retaddr
             self.descriptors.append(d)
-        self.descr_end = r.addr
+        # caml_system's last return-to-C descriptor may lack its pad: then the
+        # symbol or the section ends before it. In a linked file whose symbol has
+        # no size nothing tells the pad from a gap.
+        sized = self.address + self.symbol_size if self.symbol_size else region.addr + len(region.data)
+        self.descr_end = sized if 0 < r.addr - sized < elf.word else r.addr
+        special = self.num and self.descriptors[-1].frame_size is None
+        self.pad_unknown = bool(special and not self.symbol_size)
         style = {"A": "A", "B": "B"}.get(generation, "C")
         self.debuginfo = Debuginfo(elf, region, style)
         self.opaque = generation == "O3"
