@@ -7,10 +7,13 @@
 #   TOOLS += t    t_SRCS t_LIBS t_LDLIBS      -> build/bin/t
 #   TESTS += u    u_SRCS u_LIBS u_LDLIBS      -> build/tests/u   (run by lit)
 #   HOST_TOOLS += h   as TOOLS                -> build/host/h    (used by the build only)
+#   SHARED += s   s_SHARED_LIBS               -> build/lib/libs.so.N, of those libraries
+#   INSTALL_* += files                        see install.mk
 #   CHECK_SUITES += d                         lit folder run by `make check`
 #   QUICK_SUITES += d                         ... and by `make check-quick`
 #
 # t_LIBS names our own libraries, callers before callees (frametable abi).
+# $(ARCHES) are all architectures, $(TARGETS) those with a compiler here.
 
 BUILD  ?= build
 CC     ?= gcc
@@ -29,12 +32,18 @@ CC_power   := powerpc64le-linux-gnu-gcc
 CC_s390x   := s390x-linux-gnu-gcc
 CC_riscv64 := riscv64-linux-gnu-gcc
 
+# The architectures that can be built for here; what misses its compiler is said
+# once and left out, and its tests are skipped.
+TARGETS := $(foreach a,$(ARCHES),$(if $(shell command -v $(CC_$(a))),$(a)))
+$(foreach a,$(filter-out $(TARGETS),$(ARCHES)),$(info framekit: no $(CC_$(a)): nothing is built for $(a)))
+
 LIBS :=
 TOOLS :=
 TESTS :=
 HOST_TOOLS :=
 EXTRA_ALL :=
 EXTRA_TESTS :=
+SHARED :=
 CHECK_SUITES :=
 QUICK_SUITES :=
 .DEFAULT_GOAL := all
@@ -71,8 +80,10 @@ LIB_FILES  := $(LIBS:%=$(BUILD)/lib/lib%.a)
 TOOL_FILES := $(TOOLS:%=$(BUILD)/bin/%)
 TEST_FILES := $(TESTS:%=$(BUILD)/tests/%)
 
+SHARED_FILES = $(foreach s,$(SHARED),$(BUILD)/lib/lib$(s).so)
+
 .PHONY: all tests setup demo check check-quick check-long bench fuzz install uninstall help clean
-all: $(LIB_FILES) $(TOOL_FILES) $(EXTRA_ALL) ## build the libraries and tools
+all: $(LIB_FILES) $(SHARED_FILES) $(TOOL_FILES) $(EXTRA_ALL) ## build the libraries and tools
 tests: all $(TEST_FILES) $(EXTRA_TESTS)
 
 setup: ## install what is missing (packages by name)
@@ -89,6 +100,8 @@ check-quick: ## what an edit needs, under a minute
 check-long: setup ## sweeps, mutation, fuzzing: hours
 	$(Q)$(MAKE) --no-print-directory WERROR=-Werror tests
 	$(Q)qemu-ci/check long $(CHECK_SUITES)
+
+include install.mk
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)

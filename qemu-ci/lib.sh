@@ -7,11 +7,17 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 me=${0##*/}
 cache=${FRAMEKIT_CACHE:-${HOME:?HOME is not set}/.cache/framekit}
 
+# In an installed copy there is no Makefile and nothing beside it may be written.
+build=${BUILD:-$top/build} insn=${BUILD:-$top/build}/insn.so
+[ -e "$top/Makefile" ] || { build=${BUILD:-$cache/run} insn=$top/insn.so; }
+
 die() { echo "$me: $*" >&2; exit 1; }
 
 # usage: print the caller's head comment, from its second line to the first
 # line that is no comment.
-usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 3; }
+help() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+usage() { help >&2; exit 3; }
+[ "${1:-}" != --help ] || { help; exit 0; }
 
 # The lines of qemu-ci/arches without comments.
 arch_table() { sed 's/#.*//; /^ *$/d' "$top/qemu-ci/arches"; }

@@ -2,6 +2,7 @@
 objects, archives, plugins and programs."""
 import os
 import shlex
+import shutil
 import struct
 import subprocess
 import time
@@ -74,11 +75,17 @@ def run(suite, name, arch, command, accepted, inconclusive):
     return Result(suite, name, arch, verdict, time.time() - started, text, line)
 
 
+def tool(build, name):
+    """Of the build, or the installed one."""
+    built = os.path.join(build, "bin", name)
+    return built if os.path.exists(built) else shutil.which(name) or name
+
+
 def check_folder(folder, build, columns):
     """A Result per file and tool. ftdump: 2 is "suspects only" and passes;
     stubcheck: 2 is "the emulator does not suffice" and is a skip."""
     wanted = {c.name: c for c in columns if c.name != HOST}
-    ftdump, stubcheck = (os.path.join(build, "bin", t) for t in ("ftdump", "stubcheck"))
+    ftdump, stubcheck = (tool(build, t) for t in ("ftdump", "stubcheck"))
     for path, arch in native_files(folder):
         name = os.path.relpath(path, folder)
         if arch not in wanted:

@@ -13,7 +13,7 @@ $(BUILD)/$(1)/$(3): $(STUBS_$(1)) stubs/stubs.h $(BUILD)/$(1)/abi-$(2).h
 	  -Wa,--fatal-warnings -c $$< -o $$@
 EXTRA_ALL += $(BUILD)/$(1)/$(3)
 endef
-$(foreach a,$(ARCHES),$(if $(wildcard $(STUBS_$(a))),\
+$(foreach a,$(TARGETS),$(if $(wildcard $(STUBS_$(a))),\
   $(eval $(call stub_rule,$(a),5.3,stubs.o))\
   $(eval $(call stub_rule,$(a),5.4,stubs-5.4.o))))
 

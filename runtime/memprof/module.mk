@@ -40,7 +40,7 @@ $(BUILD)/$(1)/tests/memprof-$(2): $$(wildcard $(MEMPROF_DIR)/*.[ch])
 	  $$(MEMPROF_ENGINE:%=$(MEMPROF_DIR)/%.c) -lm
 MEMPROF_TESTS += $(BUILD)/$(1)/tests/memprof-$(2)
 endef
-$(foreach a,$(ARCHES),$(eval $(call memprof_test_rule,$(a),model)))
+$(foreach a,$(TARGETS),$(eval $(call memprof_test_rule,$(a),model)))
 
 define memprof_random_rule # 1 = arch
 $(BUILD)/$(1)/tests/memprof-random: $$(wildcard $(MEMPROF_DIR)/*.[ch])
@@ -48,5 +48,5 @@ $(BUILD)/$(1)/tests/memprof-random: $$(wildcard $(MEMPROF_DIR)/*.[ch])
 	$$(call say,CC,$$@)$$(CC_$(1)) $$(MEMPROF_CFLAGS) -static -o $$@ $(MEMPROF_DIR)/test_random.c $(MEMPROF_DIR)/random.c -lm
 MEMPROF_TESTS += $(BUILD)/$(1)/tests/memprof-random
 endef
-$(foreach a,$(ARCHES),$(eval $(call memprof_random_rule,$(a))))
+$(foreach a,$(TARGETS),$(eval $(call memprof_random_rule,$(a))))
 EXTRA_TESTS += $(MEMPROF_TESTS)
