@@ -222,6 +222,6 @@ typedef struct {
     int generation; /* 4, 5, 0: both */
 } sc_case;
 extern const sc_case sc_cases_gc[], sc_cases_c_call[], sc_cases_start[], sc_cases_raise[],
-    sc_cases_fiber[], sc_cases_table[];
+    sc_cases_fiber[], sc_cases_nested[], sc_cases_table[];
 
 #endif

@@ -19,11 +19,11 @@ const fk_abi *sc_abi;
 const char *sc_case_name = "";
 int sc_current;
 
-#define STUB(name, in4, in5) extern char name[] __attribute__((weak));
+#define STUB(name, in4, in5, contracts) extern char name[] __attribute__((weak));
 #include "stubs/check/stubs.def"
 #undef STUB
 sc_stub sc_stubs[] = {
-#define STUB(name, in4, in5) {#name, name},
+#define STUB(name, in4, in5, contracts) {#name, name},
 #include "stubs/check/stubs.def"
 #undef STUB
 };
@@ -136,7 +136,7 @@ void sc_go(int expected)
 
 /* --- the cases ------------------------------------------------------------------ */
 static const sc_case *const groups[] = {sc_cases_gc,    sc_cases_c_call, sc_cases_start,
-                                        sc_cases_raise, sc_cases_fiber,  sc_cases_table};
+                                        sc_cases_raise, sc_cases_fiber, sc_cases_nested, sc_cases_table};
 enum { TRACED_ROUNDS = 3 };
 enum { NUM_GROUPS = sizeof groups / sizeof groups[0] };
 

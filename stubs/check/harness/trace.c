@@ -199,8 +199,8 @@ static void check_saved(const insn *i, const sc_state *s, uint64_t cfa)
                 v = 0;
         }
         sc_check(v == want, "cfi.saved-register", r->name,
-                 "at %s+0x%llx in `%s` the unwinding row gives the C caller's %s as 0x%llx, it is "
-                 "0x%llx", "code", (unsigned long long)i->address, sc_stubs[sc_current].name,
+                 "at 0x%llx in `%s` the unwinding row gives the C caller's %s as 0x%llx, it is "
+                 "0x%llx", (unsigned long long)i->address, sc_stubs[sc_current].name,
                  r->name, (unsigned long long)v, (unsigned long long)want);
     }
 }
@@ -211,7 +211,7 @@ static void check_row(const insn *i, const sc_state *s)
     if (!have_truth || (cut && sp >= cut && sp < cut + SC_STACK_SIZE / 2))
         return;
     if (!sc_check(strcmp(i->cfa, "?") != 0, "cfi.missing", "row",
-                  "no unwinding row covers 0x%llx in `%s`", (unsigned long long)i->address,
+                  "no valid unwinding row covers 0x%llx in `%s`", (unsigned long long)i->address,
                   sc_stubs[sc_current].name))
         return;
     bool known = eval(i->cfa, s, 0, &cfa) && eval(i->ra, s, cfa, &ra);

@@ -1,0 +1,181 @@
+/* main.c - stubcheck OBJECT|ARCHIVE... */
+#include <ftw.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stubs/check/stubcheck.h"
+
+static int usage(FILE *out, int code)
+{
+    fputs("usage: stubcheck [--arch=A,...] [--contract=GLOB] [--list] [--explain=RULE] [--seed=N]\n"
+          "                 [--qemu=PATH] [--abi=5.3] [--output-style=text|json|junit]\n"
+          "                 OBJECT|ARCHIVE...\n"
+          "exit: 0 all hold, 1 violations, 2 inconclusive, 3 usage or nothing to check\n", out);
+    return code;
+}
+
+static int list(void)
+{
+    size_t n;
+    const char *const *contracts = sc_contracts(&n);
+    for (size_t i = 0; i < n; i++) {
+        printf("%s\n", contracts[i]);
+        for (size_t k = 0; k < sc_num_rules; k++)
+            if (strcmp(sc_rules[k].contract, contracts[i]) == 0)
+                printf("  %-28s %s\n", sc_rules[k].id, sc_rules[k].holds);
+    }
+    puts("stubs");
+    for (size_t i = 0; i < sc_num_stub_rows; i++)
+        printf("  %-28s %s\n", sc_stub_rows[i].name, sc_stub_rows[i].contracts);
+    return 0;
+}
+
+static int explain(const char *id)
+{
+    const sc_rule *r = sc_rule_of(id);
+    if (!r) {
+        fprintf(stderr, "stubcheck: no rule '%s' (see --list)\n", id);
+        return SC_USAGE;
+    }
+    printf("%s (contract %s)\n  %s.\n  %s\n", r->id, r->contract, r->holds, r->why);
+    return 0;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *ftw)
+{
+    (void)s;
+    (void)kind;
+    (void)ftw;
+    return remove(path);
+}
+
+static bool wanted(const sc_options *options, const char *arch)
+{
+    size_t n = strlen(arch);
+    for (const char *p = options->arch; p && (p = strstr(p, arch)); p += n)
+        if ((p == options->arch || p[-1] == ',') && (p[n] == ',' || !p[n]))
+            return true;
+    return !options->arch;
+}
+
+/* NULL: it could not be read, and stderr says why. */
+static sc_result *check(const char *file, const sc_options *options, const char *dir)
+{
+    sc_object *o = calloc(1, sizeof *o);
+    sc_result *r = calloc(1, sizeof *r);
+    char *error = NULL;
+    double start = now();
+    if (!sc_object_open(o, file, dir, options->abi, &error) || !wanted(options, o->abi->name)) {
+        fprintf(stderr, "stubcheck: %s%s\n", error ? error : file,
+                error ? "" : ": not of the architectures asked for");
+        free(error);
+        sc_object_close(o);
+        free(o);
+        free(r);
+        return NULL;
+    }
+    sc_result_init(r, o, options);
+    if (sc_link(o, options, dir, &r->linked, &error)) {
+        sc_run(r);
+        sc_check_static(r);
+        sc_merge_rows(r);
+    } else {
+        r->reason = error;
+        r->inconclusive = true;
+    }
+    r->seconds = now() - start;
+    return r;
+}
+
+static void release(sc_result *r)
+{
+    sc_object_close(r->object);
+    free(r->object);
+    sc_result_free(r);
+    free(r);
+}
+
+static int check_all(char **files, int n, const sc_options *options)
+{
+    sc_result *results[256];
+    size_t num = 0;
+    int code = SC_HOLDS;
+    bool unread = false;
+    for (int i = 0; i < n && num < 256; i++) {
+        char dir[] = "/tmp/stubcheck-XXXXXX", *base = getenv("TMPDIR"), path[1024];
+        snprintf(path, sizeof path, "%s/stubcheck-XXXXXX", base && *base ? base : "/tmp");
+        (void)dir;
+        if (!mkdtemp(path)) {
+            perror(path);
+            return SC_USAGE;
+        }
+        sc_result *r = check(files[i], options, path);
+        nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        if (!r) {
+            unread = true;
+            continue;
+        }
+        results[num++] = r;
+        int one = sc_exit_code(r);
+        if (one == SC_VIOLATED || (one == SC_INCONCLUSIVE && code == SC_HOLDS))
+            code = one;
+        if (strcmp(options->style, "text") == 0)
+            sc_report_text(r, stdout);
+    }
+    if (strcmp(options->style, "json") == 0)
+        sc_report_json(results, num, stdout);
+    if (strcmp(options->style, "junit") == 0)
+        sc_report_junit(results, num, stdout);
+    for (size_t i = 0; i < num; i++)
+        release(results[i]);
+    if (num == 0)
+        return SC_USAGE;
+    return unread && code == SC_HOLDS ? SC_INCONCLUSIVE : code;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option long_options[] = {
+        {"arch", required_argument, NULL, 'a'},    {"contract", required_argument, NULL, 'c'},
+        {"list", no_argument, NULL, 'l'},          {"explain", required_argument, NULL, 'e'},
+        {"seed", required_argument, NULL, 's'},    {"qemu", required_argument, NULL, 'q'},
+        {"abi", required_argument, NULL, 'v'},     {"output-style", required_argument, NULL, 'o'},
+        {"harness", required_argument, NULL, 'H'}, {"seconds", required_argument, NULL, 't'},
+        {"fast", no_argument, NULL, 'f'},          {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    sc_options o = {.style = "text", .seed = 1, .seconds = 4};
+    fk_ocaml_version version;
+    for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+        switch (c) {
+        case 'a': o.arch = optarg; break;
+        case 'c': o.glob = optarg; break;
+        case 'l': return list();
+        case 'e': return explain(optarg);
+        case 's': o.seed = strtoull(optarg, NULL, 0); break;
+        case 'q': o.qemu = optarg; break;
+        case 'v': o.abi = optarg; break;
+        case 'o': o.style = optarg; break;
+        case 'H': o.harness = optarg; break;
+        case 't': o.seconds = atoi(optarg); break;
+        case 'f': o.fast = true; break;
+        case 'h': return usage(stdout, 0);
+        default: return usage(stderr, SC_USAGE);
+        }
+    }
+    bool style = !strcmp(o.style, "text") || !strcmp(o.style, "json") || !strcmp(o.style, "junit");
+    if (optind == argc || !style || (o.abi && !fk_ocaml_version_parse(o.abi, &version)) ||
+        o.seconds < 1)
+        return usage(stderr, SC_USAGE);
+    return check_all(argv + optind, argc - optind, &o);
+}
