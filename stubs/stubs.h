@@ -24,6 +24,10 @@
 #error "include the output of abi-gen first"
 #endif
 
+/* The number of domain-state fields, as the real stubs have it: tools tell the
+ * OCaml version of the object by it. */
+    .set domain_curr_field, DOM_SIZE / 8 - 63
+
 /* DWARF: numbers of the expressions below. LEB2 is a number 0..8191 in two bytes. */
 #define DW_CFA_expression 0x10
 #define DW_CFA_def_cfa_expression 0x0f

@@ -171,6 +171,11 @@ static void find_version(sc_object *o, const char *abi)
     o->version = FK_OCAML_5_3;
     if (abi && fk_ocaml_version_parse(abi, &o->version))
         o->version_known = true;
+    for (int v = 0; l.total == 0 && !o->version_known && v < FK_OCAML_VERSIONS; v++)
+        if (l.count == (int64_t)fk_domain_fields((fk_ocaml_version)v)) {
+            o->version = (fk_ocaml_version)v;
+            o->version_known = true;
+        }
     if (l.total == 0)
         return;
     for (int v = 0; v < FK_OCAML_VERSIONS; v++)

@@ -67,7 +67,7 @@ char *sc_window(const sc_result *r, const sc_violation *v)
             bool marked = false;
             for (size_t m = 0; m < n; m++)
                 marked |= marks[m] == i;
-            if (c->insn[i].section == c->insn[marks[k]].section)
+            if (c->insn[i].stub == c->insn[marks[k]].stub)
                 put(&text, &used, &c->insn[i], marked);
             last = i;
         }

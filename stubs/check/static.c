@@ -7,12 +7,7 @@
 
 static const sc_insn *insn_at(const sc_result *r, size_t section, uint64_t offset)
 {
-    for (size_t i = 0; i < r->linked.code.count; i++) {
-        const sc_insn *n = &r->linked.code.insn[i];
-        if (n->section == section && offset >= n->offset && offset < n->offset + n->length)
-            return n;
-    }
-    return NULL;
+    return sc_insn_at(&r->linked.code, sc_address_of(section, offset));
 }
 
 static bool is_undefined(const sc_symbol *s)
@@ -59,7 +54,7 @@ static void see_toc_call(const sc_reloc *reloc, void *arg)
     if (!n || !n->stub || !form || form->kind != FK_RELOC_CALL || !is_undefined(&reloc->symbol) ||
         strncmp(n->text, "bl ", 3) != 0)
         return;
-    const sc_insn *next = insn_at(r, n->section, n->offset + n->length);
+    const sc_insn *next = sc_insn_at(&r->linked.code, n->address + n->length);
     bool good = next && strncmp(next->text, "nop", 3) == 0;
     sc_add_checks(r, n->stub, "c-entry.toc-restore", 1, 0);
     if (!good)

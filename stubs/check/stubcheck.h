@@ -93,8 +93,7 @@ int sc_capture(char *const argv[], int seconds, bool errors, char **out);
 /* --- instructions --------------------------------------------------------------------- */
 typedef struct {
     uint64_t address; /* in the linked program */
-    uint64_t offset;  /* in its section */
-    size_t section;
+    uint64_t offset;  /* from the function's start */
     uint8_t length;
     bool plt;
     char *text;       /* disassembly, with the relocation's symbol */
@@ -113,6 +112,9 @@ typedef struct {
 bool sc_link(const sc_object *, const sc_options *, const char *dir, sc_linked *, char **error);
 void sc_linked_free(sc_linked *);
 bool sc_read_code(const sc_object *, const char *program, sc_code *, char **error);
+/* Where the linker has put a place of the object read last; 0: unknown. */
+uint64_t sc_address_of(size_t section, uint64_t offset);
+const sc_insn *sc_insn_at(const sc_code *, uint64_t address);
 bool sc_write_table(const sc_linked *, const sc_object *, const char *path);
 /* Rows for the instructions; text is "cfa ra [n=rule]...", "? ?" where none is. */
 void sc_cfi_open(const char *program);

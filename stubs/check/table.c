@@ -9,27 +9,30 @@
 
 #include "stubs/check/stubcheck.h"
 
-enum { MAX_SECTIONS = 512 };
-
+/* The linker moves code (alignment on riscv64 even deletes some), so a place in
+ * the object is found in the program from the global symbol before it. */
 typedef struct {
-    char anchor[80];  /* a global symbol in it */
-    uint64_t offset;  /* its value */
-    uint64_t address; /* of the section in the program; 0: unknown */
-    uint64_t size;
     char name[96];
-} place;
+    size_t section;
+    uint64_t offset, address, section_size;
+} anchor;
 
-static place places[MAX_SECTIONS];
-static size_t num_places;
+enum { MAX_ANCHORS = 512 };
+static anchor anchors[MAX_ANCHORS];
+static size_t num_anchors;
 
-/* --- where the linker has put each section -------------------------------------------- */
+/* --- where the linker has put each symbol ---------------------------------------------- */
 static bool see_anchor(const sc_symbol *s, void *arg)
 {
-    (void)arg;
-    if (s->section < num_places && s->bind == STB_GLOBAL && !places[s->section].anchor[0]) {
-        snprintf(places[s->section].anchor, sizeof places[0].anchor, "%s", s->name);
-        places[s->section].offset = s->value;
-    }
+    Elf *elf = arg;
+    GElf_Shdr header;
+    Elf_Scn *scn = s->section < SHN_LORESERVE ? elf_getscn(elf, s->section) : NULL;
+    if (s->bind != STB_GLOBAL || s->section == SHN_UNDEF || !scn || !gelf_getshdr(scn, &header) ||
+        !(header.sh_flags & SHF_EXECINSTR) || num_anchors == MAX_ANCHORS)
+        return true;
+    anchor *a = &anchors[num_anchors++];
+    *a = (anchor){.section = s->section, .offset = s->value, .section_size = header.sh_size};
+    snprintf(a->name, sizeof a->name, "%s", s->name);
     return true;
 }
 
@@ -38,32 +41,16 @@ static bool see_address(const sc_symbol *s, void *arg)
     (void)arg;
     if (s->bind != STB_GLOBAL || s->section == SHN_UNDEF)
         return true;
-    for (size_t i = 1; i < num_places; i++)
-        if (places[i].anchor[0] && strcmp(places[i].anchor, s->name) == 0)
-            places[i].address = s->value - places[i].offset;
+    for (size_t i = 0; i < num_anchors; i++)
+        if (strcmp(anchors[i].name, s->name) == 0)
+            anchors[i].address = s->value;
     return true;
 }
 
-static void read_sections(Elf *elf)
+static void find_anchors(const sc_object *o, const char *program)
 {
-    size_t names = 0;
-    memset(places, 0, sizeof places);
-    num_places = 1;
-    elf_getshdrstrndx(elf, &names);
-    for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s)) && num_places < MAX_SECTIONS; num_places++) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(s, &header) || !(header.sh_flags & SHF_EXECINSTR))
-            continue;
-        const char *name = elf_strptr(elf, names, header.sh_name);
-        places[num_places].size = header.sh_size;
-        snprintf(places[num_places].name, sizeof places[0].name, "%s", name ? name : "");
-    }
-}
-
-static void find_places(const sc_object *o, const char *program)
-{
-    read_sections(o->elf);
-    sc_each_symbol(o->elf, see_anchor, NULL);
+    num_anchors = 0;
+    sc_each_symbol(o->elf, see_anchor, o->elf);
     int fd = open(program, O_RDONLY | O_CLOEXEC);
     Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
     if (elf) {
@@ -74,22 +61,40 @@ static void find_places(const sc_object *o, const char *program)
         close(fd);
 }
 
-static size_t place_named(const char *name, size_t length)
+uint64_t sc_address_of(size_t section, uint64_t offset)
 {
-    for (size_t i = 1; i < num_places; i++)
-        if (strlen(places[i].name) == length && strncmp(places[i].name, name, length) == 0)
-            return i;
-    return 0;
+    const anchor *best = NULL;
+    for (size_t i = 0; i < num_anchors; i++) {
+        const anchor *a = &anchors[i];
+        if (a->section == section && a->offset <= offset && a->address &&
+            (!best || a->offset > best->offset))
+            best = a;
+    }
+    return best ? best->address + (offset - best->offset) : 0;
+}
+
+static void range(uint64_t *from, uint64_t *to)
+{
+    *from = UINT64_MAX;
+    *to = 0;
+    for (size_t i = 0; i < num_anchors; i++) {
+        const anchor *a = &anchors[i];
+        uint64_t end = a->address + (a->section_size - a->offset);
+        if (!a->address)
+            continue;
+        *from = a->address < *from ? a->address : *from;
+        *to = end > *to ? end : *to;
+    }
 }
 
 /* --- reading the disassembly ------------------------------------------------------------ */
 typedef struct {
     sc_code *code;
-    size_t section;
+    uint64_t start; /* of the function */
     const char *stub;
 } reader;
 
-static void add_insn(reader *r, uint64_t offset, const char *text)
+static void add_insn(reader *r, uint64_t address, const char *text)
 {
     sc_code *c = r->code;
     if (!(c->count & (c->count - 1)))
@@ -101,48 +106,50 @@ static void add_insn(reader *r, uint64_t offset, const char *text)
         else if (out > copy && out[-1] != ' ')
             *out++ = ' ';
     *out = 0;
-    c->insn[c->count++] = (sc_insn){.address = places[r->section].address + offset,
-                                    .offset = offset, .section = r->section, .text = copy,
+    c->insn[c->count++] = (sc_insn){.address = address, .offset = address - r->start, .text = copy,
                                     .stub = r->stub};
 }
 
-/* "0000000000000002 <caml_call_gc>:" begins a function; local labels do not. */
+static const anchor *anchor_named(const char *name, size_t length)
+{
+    for (size_t i = 0; i < num_anchors; i++)
+        if (strlen(anchors[i].name) == length && strncmp(anchors[i].name, name, length) == 0)
+            return &anchors[i];
+    return NULL;
+}
+
+/* "0000000000409f32 <caml_call_gc>:" begins a function if the object defines it.
+ * A local label stays in its function; anything else (the linker's own veneers
+ * may lie between) is nobody's. */
 static void see_label(reader *r, const char *line)
 {
     const char *open = strchr(line, '<'), *close = open ? strstr(open, ">:") : NULL;
-    if (!close || open[1] == '.' || open[1] == '$' || open[1] == 'L')
+    if (!close || open[1] == '.' || open[1] == '$')
         return;
-    char *name = strndup(open + 1, (size_t)(close - open - 1));
-    r->stub = strchr(name, '-') || strchr(name, '+') ? NULL : name;
+    size_t length = strcspn(open + 1, "+>");
+    const anchor *a = anchor_named(open + 1, length);
+    r->stub = a ? a->name : NULL;
+    r->start = a ? a->address : 0;
 }
 
 static void see_line(reader *r, const char *line)
 {
-    static const char begin[] = "Disassembly of section ";
     char *end;
-    if (strncmp(line, begin, sizeof begin - 1) == 0) {
-        const char *name = line + sizeof begin - 1;
-        r->section = place_named(name, strcspn(name, ":"));
-        r->stub = NULL;
+    uint64_t address = strtoull(line, &end, 16);
+    if (end == line)
         return;
-    }
-    uint64_t offset = strtoull(line, &end, 16);
-    if (end == line || !r->section)
-        return;
-    if (*end == ':' && places[r->section].address)
-        add_insn(r, offset, end + 1);
+    if (*end == ':')
+        add_insn(r, address, end + 1);
     else if (*end == ' ')
         see_label(r, line);
 }
 
-static void set_lengths(sc_code *c)
+static void set_lengths(sc_code *c, uint64_t to)
 {
     for (size_t i = 0; i < c->count; i++) {
         sc_insn *n = &c->insn[i];
-        uint64_t end = places[n->section].size;
-        if (i + 1 < c->count && c->insn[i + 1].section == n->section)
-            end = c->insn[i + 1].offset;
-        n->length = (uint8_t)(end - n->offset > 16 ? 16 : end - n->offset);
+        uint64_t end = i + 1 < c->count ? c->insn[i + 1].address : to;
+        n->length = (uint8_t)(end - n->address > 16 ? 16 : end - n->address);
     }
 }
 
@@ -151,17 +158,23 @@ typedef struct {
     const fk_abi *abi;
 } marks;
 
+const sc_insn *sc_insn_at(const sc_code *c, uint64_t address)
+{
+    for (size_t i = 0; address && i < c->count; i++)
+        if (address >= c->insn[i].address && address < c->insn[i].address + c->insn[i].length)
+            return &c->insn[i];
+    return NULL;
+}
+
 static void mark_branch(const sc_reloc *r, void *arg)
 {
     marks *m = arg;
     const fk_reloc_form *form = fk_abi_reloc(m->abi, r->type);
     if (!r->code || !form || form->kind != FK_RELOC_CALL || r->symbol.bind == STB_LOCAL)
         return;
-    for (size_t i = 0; i < m->code->count; i++) {
-        sc_insn *n = &m->code->insn[i];
-        if (n->section == r->section && r->offset >= n->offset && r->offset < n->offset + n->length)
-            n->plt = true;
-    }
+    sc_insn *n = (sc_insn *)sc_insn_at(m->code, sc_address_of(r->section, r->offset));
+    if (n)
+        n->plt = true;
 }
 
 static int by_address(const void *a, const void *b)
@@ -173,13 +186,17 @@ static int by_address(const void *a, const void *b)
 bool sc_read_code(const sc_object *o, const char *program, sc_code *code, char **error)
 {
     const sc_port_row *port = sc_port_row_of(o->abi->name);
-    char tool[64], *out = NULL;
+    char tool[64], from_text[64], to_text[64], *out = NULL;
+    uint64_t from, to;
     reader r = {.code = code};
-    snprintf(tool, sizeof tool, "%s-objdump", port->triplet);
-    char *argv[] = {tool, "-drw", "--no-show-raw-insn", o->path, NULL};
     *code = (sc_code){0};
-    find_places(o, program);
-    if (sc_capture(argv, 60, false, &out) != 0) {
+    find_anchors(o, program);
+    range(&from, &to);
+    snprintf(tool, sizeof tool, "%s-objdump", port->triplet);
+    snprintf(from_text, sizeof from_text, "--start-address=0x%llx", (unsigned long long)from);
+    snprintf(to_text, sizeof to_text, "--stop-address=0x%llx", (unsigned long long)to);
+    char *argv[] = {tool, "-d", "--no-show-raw-insn", from_text, to_text, (char *)program, NULL};
+    if (from >= to || sc_capture(argv, 60, false, &out) != 0) {
         if (asprintf(error, "%s: %s cannot disassemble it", o->name, tool) < 0)
             *error = NULL;
         free(out);
@@ -189,11 +206,11 @@ bool sc_read_code(const sc_object *o, const char *program, sc_code *code, char *
     for (char *line = strtok_r(out, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         see_line(&r, line);
     free(out);
-    set_lengths(code);
-    marks m = {code, o->abi};
-    sc_each_reloc(o->elf, mark_branch, &m);
     if (code->count)
         qsort(code->insn, code->count, sizeof *code->insn, by_address);
+    set_lengths(code, to);
+    marks m = {code, o->abi};
+    sc_each_reloc(o->elf, mark_branch, &m);
     return true;
 }
 

@@ -155,6 +155,32 @@ static void close_run(sc_violation *first, size_t length)
     }
 }
 
+/* One violation per stub for all registers that its rows do not find. */
+static void merge_registers(sc_result *r)
+{
+    size_t kept = 0;
+    sc_violation *first = NULL;
+    for (size_t i = 0; i < r->num_violations; i++) {
+        sc_violation *v = &r->violations[i];
+        char *text = NULL;
+        bool is_register = strcmp(v->rule->id, "cfi.saved-register") == 0;
+        if (first && is_register && strcmp(first->stub, v->stub) == 0 &&
+            asprintf(&text, "%s%s %s", first->text,
+                     strstr(first->text, "; also wrong in it:") ? "" : "; also wrong in it:",
+                     v->subject) > 0) {
+            free(first->text);
+            first->text = text;
+            free(v->stub), free(v->subject), free(v->case_name), free(v->text);
+            continue;
+        }
+        r->violations[kept] = *v;
+        if (is_register)
+            first = &r->violations[kept];
+        kept++;
+    }
+    r->num_violations = kept;
+}
+
 void sc_merge_rows(sc_result *r)
 {
     size_t kept = 0, run = 0, last = 0;
@@ -178,6 +204,7 @@ void sc_merge_rows(sc_result *r)
     if (kept)
         close_run(&r->violations[kept - 1], run);
     r->num_violations = kept;
+    merge_registers(r);
 }
 
 bool sc_stub_in_object(const sc_result *r, size_t stub)

@@ -34,6 +34,7 @@ const sc_port sc_this_port = {
     .trap_advance = 1,
     .pushes_return = 8,
     .c_align = 16,
+    .red_zone = 128,
     .dead_index = 11,
     .fix_block = fix_block,
     .from_context = from_context,

@@ -147,6 +147,7 @@ static void perform_unhandled(const char *name, bool re)
         W.S = suspended_sp(Z_THIRD);
         W.ra = (uint64_t)(uintptr_t)sc_outer_return;
         W.trap = rd(W.stack + FK_STACK_EXCEPTION);
+        sc_zones[Z_THIRD].low = W.S;
     }
     sc_stored(dom_at("current_stack"), W.stack, "fiber.switch", "dom.current_stack");
     if (!R.trap)

@@ -284,8 +284,13 @@ static void realloc_grows(void)
 
 extern char caml_exn_Stack_overflow[];
 
-/* The overflow code's words on the stack may or may not be popped when the
- * raise is recorded: either way the pc is the caller's. */
+/* amd64 pops the overflow code's two words: the raise is recorded as one of the
+ * function's own caller. Elsewhere its pc stays in the overflow code. */
+static uint64_t overflow_pc(void)
+{
+    return sc_this_port.pushes_return ? rd(W.S + 8) : W.ra;
+}
+
 static void realloc_fails(void)
 {
     uint64_t size, exn = (uint64_t)(uintptr_t)caml_exn_Stack_overflow;
@@ -293,13 +298,13 @@ static void realloc_fails(void)
         return;
     bool active = sc_random() & 1;
     wr(dom_at("backtrace_active"), active);
-    sc_state before = enter_realloc(&size);
+    enter_realloc(&size);
     uint64_t young = DOM("young_ptr");
-    (void)before;
     head_after = W.next_bucket;
     sc_c_leave(0);
-    sc_truth_ocaml();
-    sc_truth_cut(W.S);
+    sc_truth((sc_frame){W.S + sc_this_port.cfa_bias, W.ra},
+             (sc_frame){W.S + 16 + sc_this_port.cfa_bias, overflow_pc()}, NULL);
+    sc_truth_cut(W.trap);
     int event = sc_go_any();
     leave_save_area();
     if (event == EV_caml_stash_backtrace) {
@@ -309,6 +314,10 @@ static void realloc_fails(void)
                  "`%s` passes exception 0x%llx and trap pointer 0x%llx to caml_stash_backtrace, they "
                  "are 0x%llx and 0x%llx", NAME, (ull)*sc_c_arg(0), (ull)*sc_c_arg(3), (ull)exn,
                  (ull)W.trap);
+        sc_check(*sc_c_arg(1) == overflow_pc() && (*sc_c_arg(2) == W.S || *sc_c_arg(2) == W.S + 16),
+                 "backtrace.arguments", "pc", "`%s` passes pc 0x%llx and stack pointer 0x%llx to "
+                 "caml_stash_backtrace, they are 0x%llx and 0x%llx", NAME, (ull)*sc_c_arg(1),
+                 (ull)*sc_c_arg(2), (ull)overflow_pc(), (ull)W.S);
         sc_check_alignment();
         sc_c_body(false);
         sc_c_leave(sc_random());

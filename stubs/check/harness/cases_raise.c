@@ -131,7 +131,6 @@ static void from_c(const char *name, bool passes_exn, uint64_t exn)
         *sc_c_arg(1) = r.exn;
     uint64_t ra = W.ra, sp = *R.sp;
     sc_call(stub, sc_c_return);
-    sc_state before = sc_block;
     W.ra = ra;
     if (!passes_exn) { /* the signal handler left the trap pointer and young_ptr in place */
         if (R.trap)
@@ -139,7 +138,7 @@ static void from_c(const char *name, bool passes_exn, uint64_t exn)
         r.young = *R.young;
     }
     sc_truth((sc_frame){sp + sc_this_port.cfa_bias, (uint64_t)(uintptr_t)sc_c_return},
-             (sc_frame){W.S + sc_this_port.cfa_bias, W.ra}, &before);
+             (sc_frame){W.S + sc_this_port.cfa_bias, W.ra}, NULL); /* it does not return */
     sc_truth_cut(W.trap);
     if (sc_five)
         sc_zones[Z_C].low = W.link;

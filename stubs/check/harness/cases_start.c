@@ -165,6 +165,7 @@ static void check_entry(const kind *k, entry *e)
         sc_forget(e->sp + sc_this_port.c_scratch[i], e->sp + sc_this_port.c_scratch[i] + 8);
     if (R.toc) /* the TOC save word of the C caller's frame is the callee's too */
         sc_forget(e->sp, e->sp + 32);
+    sc_forget(dom_at("gc_regs"), dom_at("gc_regs") + 8); /* no collection runs in this chunk */
     sc_check_memory("stack.memory");
 }
 

@@ -53,6 +53,7 @@ typedef struct {
     uint8_t pushes_return; /* bytes a call pushes: amd64 8 */
     uint8_t c_align;       /* stack alignment at a C call */
     uint8_t cfa_bias;      /* CFA minus stack pointer at function entry, less pushes */
+    uint16_t red_zone;     /* bytes below the stack pointer that signals leave alone */
     int dead_index;        /* frametable number never live at an allocation, -1: none */
     uint64_t cc_kept;      /* bits of sc_state.cc that a C function preserves */
     uint8_t ignore[4];     /* integer registers lost on the way into the harness */

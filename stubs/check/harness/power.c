@@ -53,6 +53,7 @@ const sc_port sc_this_port = {
     .trap = {0x08, 0x00, 0xe0, 0x7f}, /* trap */
     .trap_length = 4,
     .c_align = 16,
+    .red_zone = 288,
     .dead_index = -1,
     .cc_kept = 0x00fff000, /* cr2, cr3, cr4 */
     .ignore = {11},

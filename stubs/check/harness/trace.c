@@ -24,12 +24,13 @@ enum { MAX_INSNS = 4096, BELOW = 256 };
 
 typedef struct {
     uint64_t address;
-    uint8_t saved[4];
     uint8_t length;
     bool plt;
     const char *cfa, *ra, *rules;
 } insn;
 
+static uint8_t *plain, *patched; /* all code from the first to the last of them */
+static size_t code_size;
 static insn insns[MAX_INSNS];
 static int num_insns;
 static volatile sig_atomic_t armed;
@@ -107,12 +108,6 @@ static insn *find(uint64_t address)
     return low < num_insns && insns[low].address == address ? &insns[low] : NULL;
 }
 
-static void unprotect(void)
-{
-    uint64_t from = insns[0].address & ~65535ul, to = insns[num_insns - 1].address + 65536;
-    mprotect((void *)(uintptr_t)from, (to - from) & ~65535ul, PROT_READ | PROT_WRITE | PROT_EXEC);
-}
-
 static void put_code(uint64_t address, const uint8_t *bytes, size_t n)
 {
     char *p = (char *)(uintptr_t)address;
@@ -120,14 +115,26 @@ static void put_code(uint64_t address, const uint8_t *bytes, size_t n)
     __builtin___clear_cache(p, p + n);
 }
 
+static void make_images(void)
+{
+    uint64_t first = insns[0].address, from = first & ~65535ul;
+    insn *last = &insns[num_insns - 1];
+    code_size = last->address + last->length - first;
+    plain = malloc(2 * code_size);
+    patched = plain + code_size;
+    memcpy(plain, (void *)(uintptr_t)first, code_size);
+    memcpy(patched, plain, code_size);
+    for (int i = 0; i < num_insns; i++)
+        memcpy(patched + (insns[i].address - first), sc_this_port.trap, sc_this_port.trap_length);
+    mprotect((void *)(uintptr_t)from, ((first + code_size + 65535) & ~65535ul) - from,
+             PROT_READ | PROT_WRITE | PROT_EXEC);
+}
+
 void sc_trace_arm(void)
 {
-    const sc_port *p = &sc_this_port;
-    unprotect();
-    for (int i = 0; i < num_insns; i++) {
-        memcpy(insns[i].saved, (void *)(uintptr_t)insns[i].address, p->trap_length);
-        put_code(insns[i].address, p->trap, p->trap_length);
-    }
+    if (!plain)
+        make_images();
+    put_code(insns[0].address, patched, code_size);
     have_truth = false;
     sc_tracing = true;
     armed = 1;
@@ -135,8 +142,8 @@ void sc_trace_arm(void)
 
 void sc_trace_disarm(void)
 {
-    for (int i = 0; armed && i < num_insns; i++)
-        put_code(insns[i].address, insns[i].saved, sc_this_port.trap_length);
+    if (armed)
+        put_code(insns[0].address, plain, code_size);
     armed = 0;
     sc_tracing = false;
 }
@@ -260,7 +267,7 @@ static void check_site(const insn *i, sc_state *s)
 
 static void scribble_below(uint64_t sp)
 {
-    sc_zone *z = sc_zone_of(sp - 1);
+    sc_zone *z = sc_zone_of(sp -= sc_this_port.red_zone);
     if (z >= &sc_zones[Z_STACK] && z <= &sc_zones[Z_C])
         sc_scribble(sp - BELOW, sp);
 }
@@ -271,7 +278,7 @@ static void stepped(insn *i, ucontext_t *context)
     memset(&s, 0, sizeof s);
     sc_this_port.from_context(context, &s);
     sc_where = i->address;
-    put_code(i->address, i->saved, sc_this_port.trap_length);
+    put_code(i->address, plain + (i->address - insns[0].address), sc_this_port.trap_length);
     check_row(i, &s);
     scribble_below(sc_value(&s, fk_abi_role(sc_abi, FK_REG_SP)));
     if (i->plt)

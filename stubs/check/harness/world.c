@@ -29,7 +29,7 @@ sc_zone sc_zones[Z_COUNT] = {
 };
 sc_world W;
 
-enum { FRAME = 96, TRAP_IN_FRAME = 48, BUCKET_GUARD = 64 };
+enum { FRAME = 96, TRAP_IN_FRAME = 48, BUCKET_GUARD = 64, DOM_GUARD = 64 };
 
 static void make_zones(void)
 {
@@ -131,11 +131,13 @@ bool sc_stored(uint64_t address, uint64_t value, const char *rule, const char *w
 
 static void dom_difference(uint64_t offset)
 {
-    size_t field = offset / 8;
+    if (offset < DOM_GUARD)
+        offset += SC_DOM_SIZE; /* before the first field: shown as after the last */
+    size_t field = (offset - DOM_GUARD) / 8;
     const char *name =
         field < fk_domain_fields(sc_version) ? fk_domain_field(sc_version, field) : "extra_params";
     uint64_t was;
-    memcpy(&was, sc_zones[Z_DOM].model + field * 8, 8);
+    memcpy(&was, sc_zones[Z_DOM].model + DOM_GUARD + field * 8, 8);
     sc_check(false, "domain.other", name,
              "`%s` changes the domain state's %s: 0x%llx before, 0x%llx after",
              sc_stubs[sc_current].name, name, (unsigned long long)was,
@@ -241,7 +243,7 @@ static void buckets(void)
 
 static void domain(void)
 {
-    W.old_gc_regs = sc_random();
+    W.old_gc_regs = 0; /* no collection is running */
     wr(dom_at("gc_regs"), W.old_gc_regs);
     wr(dom_at("backtrace_active"), 0);
     wr(dom_at("young_limit"), 0);
@@ -269,7 +271,7 @@ void sc_new_world(void)
         sc_zones[i].low = 0;
     }
     memset(&W, 0, sizeof W);
-    W.dom = (uint64_t)(uintptr_t)sc_zones[Z_DOM].mem + 64;
+    W.dom = (uint64_t)(uintptr_t)sc_zones[Z_DOM].mem + DOM_GUARD;
     sc_sync();
     caller_frames();
     sc_make_fiber(Z_STACK, sc_random(), sc_random(), 0);
