@@ -283,7 +283,7 @@ function caml_start_program
     .cfi_signal_frame
     movq %rdi, %r10
     movq caml_program@GOTPCREL(%rip), %r11
-.Lstart: /* r10 = dom, r11 = code, rax rbx rdi rsi = its arguments */
+.Lstart: /* r10 = dom, r11 = code, rax rcx rdi rsi = its arguments: rbx is C's until pushed */
     push rbx
     push rbp
     push r12
@@ -292,6 +292,7 @@ function caml_start_program
     push r15
     movq %r10, %r14
     movq %r11, %r12
+    movq %rcx, %rbx
     movq DOM_YOUNG_PTR(%r14), %r15
     pushq DOM_C_STACK(%r14)
     .cfi_adjust_cfa_offset 8
@@ -352,15 +353,15 @@ end_function caml_start_program
 function caml_callback_asm
     movq %rdi, %r10
     movq (%rdx), %rax
-    movq %rsi, %rbx
-    movq (%rbx), %r11
+    movq %rsi, %rcx
+    movq (%rsi), %r11
     jmp .Lstart
 end_function caml_callback_asm
 
 function caml_callback2_asm
     movq %rdi, %r10
     movq (%rdx), %rax
-    movq 8(%rdx), %rbx
+    movq 8(%rdx), %rcx
     movq %rsi, %rdi
     movq caml_apply2@GOTPCREL(%rip), %r11
     jmp .Lstart
@@ -369,7 +370,7 @@ end_function caml_callback2_asm
 function caml_callback3_asm
     movq %rdi, %r10
     movq (%rdx), %rax
-    movq 8(%rdx), %rbx
+    movq 8(%rdx), %rcx
     movq 16(%rdx), %rdi
     movq caml_apply3@GOTPCREL(%rip), %r11
     jmp .Lstart
