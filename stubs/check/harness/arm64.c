@@ -32,6 +32,7 @@ const sc_port sc_this_port = {
     .fix_block = fix_block,
     .from_context = from_context,
     .to_context = to_context,
+    .overflow_words = 16,
     .trap4_pc = 8,
     .trap4_size = 16,
 };

@@ -284,11 +284,19 @@ static void realloc_grows(void)
 
 extern char caml_exn_Stack_overflow[];
 
-/* amd64 pops the overflow code's two words: the raise is recorded as one of the
- * function's own caller. Elsewhere its pc stays in the overflow code. */
-static uint64_t overflow_pc(void)
+/* Two ways to record the raise are right: in the overflow code, or (better, it
+ * has a descriptor) in the caller of the function that overflowed. */
+typedef struct {
+    uint64_t pc, sp;
+} raise_place;
+
+static raise_place overflow_caller(const sc_state *before)
 {
-    return sc_this_port.pushes_return ? rd(W.S + 8) : W.ra;
+    const sc_port *p = &sc_this_port;
+    uint64_t sp = W.S + p->overflow_words;
+    if (p->overflow_link)
+        return (raise_place){sc_value(before, fk_abi_reg_by_name(sc_abi, p->overflow_link)), sp};
+    return (raise_place){rd(sp - 8), sp};
 }
 
 static void realloc_fails(void)
@@ -298,13 +306,14 @@ static void realloc_fails(void)
         return;
     bool active = sc_random() & 1;
     wr(dom_at("backtrace_active"), active);
-    enter_realloc(&size);
+    sc_state before = enter_realloc(&size);
+    raise_place outer = overflow_caller(&before);
     uint64_t young = DOM("young_ptr");
     head_after = W.next_bucket;
     sc_c_leave(0);
     sc_truth((sc_frame){W.S + sc_this_port.cfa_bias, W.ra},
-             (sc_frame){W.S + 16 + sc_this_port.cfa_bias, overflow_pc()}, NULL);
-    sc_truth_cut(W.trap);
+             (sc_frame){outer.sp + sc_this_port.cfa_bias, outer.pc}, NULL);
+    sc_truth_cut(W.trap - 16);
     int event = sc_go_any();
     leave_save_area();
     if (event == EV_caml_stash_backtrace) {
@@ -314,10 +323,11 @@ static void realloc_fails(void)
                  "`%s` passes exception 0x%llx and trap pointer 0x%llx to caml_stash_backtrace, they "
                  "are 0x%llx and 0x%llx", NAME, (ull)*sc_c_arg(0), (ull)*sc_c_arg(3), (ull)exn,
                  (ull)W.trap);
-        sc_check(*sc_c_arg(1) == overflow_pc() && (*sc_c_arg(2) == W.S || *sc_c_arg(2) == W.S + 16),
+        sc_check((*sc_c_arg(1) == outer.pc && *sc_c_arg(2) == outer.sp) ||
+                     (*sc_c_arg(1) == W.ra && !sc_this_port.pushes_return),
                  "backtrace.arguments", "pc", "`%s` passes pc 0x%llx and stack pointer 0x%llx to "
                  "caml_stash_backtrace, they are 0x%llx and 0x%llx", NAME, (ull)*sc_c_arg(1),
-                 (ull)*sc_c_arg(2), (ull)overflow_pc(), (ull)W.S);
+                 (ull)*sc_c_arg(2), (ull)outer.pc, (ull)outer.sp);
         sc_check_alignment();
         sc_c_body(false);
         sc_c_leave(sc_random());

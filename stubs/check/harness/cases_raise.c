@@ -78,7 +78,7 @@ static void from_ocaml(const char *name, bool zeroes)
     r.young = *R.young;
     sc_call(stub, sc_ocaml_return);
     sc_truth_ocaml();
-    sc_truth_cut(W.trap);
+    sc_truth_cut(sc_five ? W.trap - 16 : W.trap);
     until_handler(&r);
 }
 
@@ -139,7 +139,7 @@ static void from_c(const char *name, bool passes_exn, uint64_t exn)
     }
     sc_truth((sc_frame){sp + sc_this_port.cfa_bias, (uint64_t)(uintptr_t)sc_c_return},
              (sc_frame){W.S + sc_this_port.cfa_bias, W.ra}, NULL); /* it does not return */
-    sc_truth_cut(W.trap);
+    sc_truth_cut(sc_five ? W.trap - 16 : W.trap);
     if (sc_five)
         sc_zones[Z_C].low = W.link;
     if (!passes_exn && !sc_this_port.pushes_return)

@@ -22,6 +22,8 @@ static void check_c_stack(void)
              (ull)W.link);
     for (int i = 0; i < sc_this_port.num_c_scratch; i++)
         sc_forget(W.link + sc_this_port.c_scratch[i], W.link + sc_this_port.c_scratch[i] + 8);
+    if (R.toc) /* the owner of a frame may keep its TOC there over a call */
+        sc_forget(W.link + 24, W.link + 32);
 }
 
 static void check_links(void)

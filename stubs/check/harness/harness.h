@@ -63,6 +63,9 @@ typedef struct {
     void (*from_context)(const ucontext_t *, sc_state *);
     void (*to_context)(const sc_state *, ucontext_t *);
     uint8_t trap4_pc, trap4_previous, trap4_size; /* trap frame of OCaml 4 */
+    uint8_t overflow_words;   /* bytes that the overflow code has on the stack, its caller's return
+                               * address in the last word; 0: in overflow_link */
+    const char *overflow_link;
     const char *realloc_size; /* register with caml_call_realloc_stack's argument, NULL: on the stack */
     uint64_t (*toc)(void);    /* power: r2 of this program */
     const uint8_t *c_scratch; /* offsets of words a C callee may write above its SP */

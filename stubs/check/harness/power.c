@@ -64,6 +64,7 @@ const sc_port sc_this_port = {
     .to_context = to_context,
     .realloc_size = "r27",
     .toc = toc,
+    .overflow_link = "r28",
     .trap4_pc = 40,
     .trap4_previous = 48,
     .trap4_size = 32,

@@ -34,6 +34,7 @@ const sc_port sc_this_port = {
     .from_context = from_context,
     .to_context = to_context,
     .realloc_size = "r12",
+    .overflow_words = 8,
     .trap4_pc = 0,
     .trap4_previous = 8,
     .trap4_size = 16,
