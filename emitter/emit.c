@@ -198,7 +198,7 @@ void e_cfa(emit *e, uint32_t offset)
     if (offset == e->cfa)
         return;
     e->cfa = offset;
-    e_(e, ".cfi_def_cfa_offset %u", offset);
+    e_(e, ".cfi_def_cfa_offset %u", offset + e->t->cfa_bias);
 }
 
 void e_adjust(emit *e, int64_t n)

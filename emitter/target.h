@@ -146,6 +146,7 @@ typedef struct target {
     const char *text_pad;           /* after code_end: "\t.long\t0\n" or NULL */
     bool data_aligned;              /* data phrases start 8-aligned */
     bool data_global;               /* all data symbols are global */
+    uint8_t cfa_bias;               /* CFA - SP at entry by the psABI (s390x 160) */
 
     /* Branch ranges. NULL: the assembler does it all. Upper bound of the bytes that
      * an instruction (with insn->far) takes in line. */

@@ -1,6 +1,6 @@
 /* targets.c - the ports that are linked in. */
 #include "emitter/target.h"
 
-extern const target target_amd64;
+extern const target target_amd64, target_power, target_s390x;
 
-const target *const targets[] = {&target_amd64, NULL};
+const target *const targets[] = {&target_amd64, &target_power, &target_s390x, NULL};
