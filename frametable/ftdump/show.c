@@ -154,8 +154,9 @@ static void show_block(ft_run *run, const fk_descr *d, uint32_t i, const char *i
     ft_puts(o, indent);
     ft_puts(o, "block ");
     ft_putu_right(o, wosize, 3);
-    ft_puts(o, wosize == 1 ? " field " : " fields");
-    if (i >= d->num_debug || fk_descr_debuginfo(d, i) == 0) {
+    bool placed = i < d->num_debug && fk_descr_debuginfo(d, i) != 0;
+    ft_puts(o, wosize != 1 ? " fields" : placed ? " field " : " field");
+    if (!placed) {
         ft_putc(o, '\n');
         return;
     }
