@@ -129,11 +129,7 @@ static bool target_of(const weaver *w, const ft_insn *in, fk_symbol *s, uint64_t
     for (unsigned i = 0; w->relocatable && i < in->length; i++)
         if (fk_image_target(w->im, in->address + i, s) == FK_OK)
             return s->name != NULL && s->name[0] != 0;
-    if (in->target == 0)
-        return false;
-    if (fk_image_target(w->im, in->target, s) == FK_OK && s->name != NULL && s->name[0] != 0)
-        return true;
-    if (fk_image_symbol_at(w->im, in->target, s) != FK_OK)
+    if (in->target == 0 || fk_image_symbol_at(w->im, in->target, s) != FK_OK)
         return false;
     *offset = in->target - s->addr;
     return true;

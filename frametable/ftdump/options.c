@@ -27,7 +27,7 @@ static const char help_text[] =
     "  --diff OLD NEW     two builds compared, in total and by module\n"
     "  --recode=FORMAT    what the file would need in another format\n"
     "  --roundtrip        decode, encode, compare the bytes\n"
-    "  --verify           prove the tables against the code\n"
+    "  --verify[=RULE,..] prove the tables against the code (not in this build yet)\n"
     "\n"
     "Options:\n"
     "  --module=GLOB, --function=GLOB   only these\n"
@@ -38,6 +38,8 @@ static const char help_text[] =
     "  --top=N                          only the N largest rows (--sizes, --diff, --recode)\n"
     "  --no-addresses                   output that does not change with the link order\n"
     "  --color=auto|always|never        auto respects NO_COLOR\n"
+    "  --explain=RULE, --error-display=quiet|summary|details, --strict,\n"
+    "  --baseline=FILE                  with --verify\n"
     "  --help, --version\n"
     "\n"
     "Exit: 0 clean, 1 findings, differences or a table broken in part, 3 usage or\n"
@@ -201,6 +203,8 @@ static bool check(ft_options *o)
         return fail("--%s has no csv form", o->mode->option);
     if (o->plot != NULL && !o->mode->can_plot)
         return fail("--plot goes with --sizes, --diff or --recode");
+    if (o->plot != NULL && o->num_files != 1 && !o->mode->takes_pair)
+        return fail("--plot takes one FILE");
     if (o->lookup != NULL && strcmp(o->lookup, "-") == 0 && o->num_files != 1)
         return fail("--lookup=- takes one FILE");
     if (o->mode == &ft_mode_disassemble && !ft_disasm_available())
