@@ -1,9 +1,9 @@
 /* lookup.c - --lookup: what the collector finds at a return address.
  *
  *   0x47fa5c  camlStdlib__List.map_517+0x8c
- *     module  Stdlib__List
- *     point   alloc, frame 24, caller's return address at [16]
- *     live    rax [8]
+ *     in    module Stdlib__List
+ *     is    alloc, frame 24, caller's return address at [16]
+ *     live  rax [8]
  *     block   2 fields  list.ml:93:12-22 Stdlib__List.map
  */
 #include "frametable/ftdump/ftdump.h"
@@ -62,7 +62,7 @@ static void show_frame(finder *f, const fk_descr *d)
 {
     ft_out *o = &f->run->out;
     const fk_abi *abi = fk_image_abi(f->im);
-    ft_puts(o, "  point   ");
+    ft_puts(o, "  is    ");
     ft_puts_color(o, FT_KIND, ft_kind(d));
     if (d->flags & FK_DESCR_RETURN_TO_C) {
         ft_puts(o, ": the OCaml stack (or this part of it) ends here\n");
@@ -81,7 +81,7 @@ static void show_found(finder *f, const ft_point *p, const fk_table_info *info)
     ft_putx(o, p->d.retaddr, 6);
     ft_puts(o, "  ");
     ft_show_function(f->run, p);
-    ft_puts(o, "\n  module  ");
+    ft_puts(o, "\n  in    module ");
     ft_puts_name(o, ft_module_name(info));
     ft_putc(o, '\n');
     show_frame(f, &p->d);

@@ -13,3 +13,6 @@ $(BUILD)/capstone.mk: $(FTDUMP_DIR)/configure-capstone \
 	$(Q)$< "$(CC)" >$@
 CFLAGS_frametable_ftdump = $(CAPSTONE_CFLAGS)
 $(BUILD)/obj/$(FTDUMP_DIR)/disasm.o: $(BUILD)/capstone.mk
+
+CHECK_SUITES += ftdump
+QUICK_SUITES += ftdump
