@@ -16,3 +16,14 @@ $(BUILD)/obj/$(FTDUMP_DIR)/disasm.o: $(BUILD)/capstone.mk
 
 CHECK_SUITES += ftdump
 QUICK_SUITES += ftdump
+
+demo: setup ## the main job on real input
+	$(Q)qemu-ci/capstone --fetch || echo "demo: no Capstone: the disassembly will be missing"
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/bin/ftdump
+	$(Q)BUILD=$(abspath $(BUILD)) $(FTDUMP_DIR)/demo
+
+# ratios against readelf -wF, taken in one run
+.PHONY: bench-ftdump
+bench: bench-ftdump ## measure: ratios in one run
+bench-ftdump: all
+	$(Q)$(FTDUMP_DIR)/bench $(BUILD)/bin/ftdump
