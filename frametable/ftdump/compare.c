@@ -44,6 +44,20 @@ void ft_compare_free(ft_comparison *c)
     memset(c, 0, sizeof *c);
 }
 
+/* The names lie in the image: an address is a name. */
+void ft_files_note(ft_files *f, const char *name)
+{
+    ft_cell *c = name != NULL ? ft_set_cell(&f->seen, (uint64_t)(uintptr_t)name) : NULL;
+    if (c != NULL && c->count++ == 0)
+        f->bytes += strlen(name) + 1;
+}
+
+void ft_files_clear(ft_files *f)
+{
+    ft_set_clear(&f->seen);
+    f->bytes = 0;
+}
+
 /* --- numbers ------------------------------------------------------------------------ */
 
 double ft_quantile(const double *sorted, size_t n, double fraction)
@@ -64,12 +78,18 @@ double ft_percent_change(uint64_t old, uint64_t now)
 
 static uint64_t quantity(const ft_side *s, ft_quantity q)
 {
-    return q == FT_FRAMETABLE ? s->descr : s->records + s->names;
+    const uint64_t v[FT_QUANTITIES] = {[FT_FRAMETABLE] = s->descr,
+                                       [FT_DEBUGINFO] = s->records + s->names,
+                                       [FT_PLACES] = s->records + s->files};
+    return v[q];
 }
 
 const char *ft_quantity_name(ft_quantity q)
 {
-    return q == FT_FRAMETABLE ? "frametable" : "debuginfo";
+    static const char *const names[FT_QUANTITIES] = {[FT_FRAMETABLE] = "frametable",
+                                                     [FT_DEBUGINFO] = "debuginfo",
+                                                     [FT_PLACES] = "without functions"};
+    return names[q];
 }
 
 static int by_value(const void *a, const void *b)
@@ -106,6 +126,7 @@ static ft_side sum(const ft_comparison *c, int side)
         s.descr += p->descr;
         s.records += p->records;
         s.names += p->names;
+        s.files += p->files;
         s.relocs += p->relocs;
         s.descriptors += p->descriptors;
     }
@@ -116,7 +137,7 @@ static ft_side sum(const ft_comparison *c, int side)
 
 static void row(ft_run *run, const ft_comparison *c, const char *title, uint64_t old, uint64_t now)
 {
-    ft_printf(&run->out, "  %-18s %14llu %14llu  %+9.2f %%", title, (unsigned long long)old,
+    ft_printf(&run->out, "  %-20s %12llu %12llu  %+9.2f %%", title, (unsigned long long)old,
               (unsigned long long)now, ft_percent_change(old, now));
     if (c->reverse)
         ft_printf(&run->out, "  %+9.2f %%", ft_percent_change(now, old));
@@ -126,15 +147,17 @@ static void row(ft_run *run, const ft_comparison *c, const char *title, uint64_t
 static void show_table(ft_run *run, const ft_comparison *c)
 {
     ft_side a = sum(c, 0), b = sum(c, 1);
-    ft_printf(&run->out, "  %-18s %14s %14s  %11s", "bytes", c->title[0], c->title[1], "change");
+    ft_printf(&run->out, "  %-20s %12s %12s  %11s", "bytes", c->title[0], c->title[1], "change");
     ft_puts(&run->out, c->reverse ? "      reverse\n" : "\n");
     row(run, c, "binary", c->file[0], c->file[1]);
     row(run, c, "frametable", a.descr, b.descr);
     row(run, c, "debuginfo", a.records + a.names, b.records + b.names);
     row(run, c, "  records", a.records, b.records);
-    row(run, c, "  names", a.names, b.names);
+    row(run, c, "  file names", a.files, b.files);
+    row(run, c, "  function names", a.names - a.files, b.names - b.files);
+    row(run, c, "  without functions", a.records + a.files, b.records + b.files);
     row(run, c, "relocations", a.relocs, b.relocs);
-    row(run, c, "descriptors (count)", a.descriptors, b.descriptors);
+    row(run, c, "descriptors, number", a.descriptors, b.descriptors);
 }
 
 /* --- text: quartiles and outliers --------------------------------------------------------- */
@@ -158,27 +181,48 @@ static bool is_outlier(double r)
     return r > OUTLIER || (r > 0 && r < 1 / OUTLIER);
 }
 
-static void show_outlier(ft_run *run, const ft_pair *p, ft_quantity q)
+typedef struct {
+    const ft_pair *pair;
+    ft_quantity q;
+    double factor; /* >= 1, either way */
+} outlier;
+
+static int farthest_first(const void *a, const void *b)
 {
-    ft_printf(&run->out, "    %-12s %8llu -> %-8llu x %-6.2f ", ft_quantity_name(q),
-              (unsigned long long)quantity(&p->side[0], q),
-              (unsigned long long)quantity(&p->side[1], q), ratio_of(p, q));
-    ft_puts_name(&run->out, p->module);
+    const outlier *x = a, *y = b;
+    if (x->factor != y->factor)
+        return x->factor > y->factor ? -1 : 1;
+    return strcmp(x->pair->module, y->pair->module);
+}
+
+static void show_outlier(ft_run *run, const outlier *o)
+{
+    ft_printf(&run->out, "    %-18s %8llu -> %-8llu x %-6.2f ", ft_quantity_name(o->q),
+              (unsigned long long)quantity(&o->pair->side[0], o->q),
+              (unsigned long long)quantity(&o->pair->side[1], o->q), ratio_of(o->pair, o->q));
+    ft_puts_name(&run->out, o->pair->module);
     ft_putc(&run->out, '\n');
 }
 
 static void show_outliers(ft_run *run, const ft_comparison *c)
 {
-    size_t count[FT_QUANTITIES] = {0};
-    for (size_t i = 0; i < c->num_pairs; i++)
-        for (int q = 0; q < FT_QUANTITIES; q++)
-            count[q] += is_outlier(ratio_of(&c->pairs[i], (ft_quantity)q));
-    ft_printf(&run->out, "\n  outliers (by more than %.1f times): %zu of frametables, %zu of debuginfo\n",
-              OUTLIER, count[FT_FRAMETABLE], count[FT_DEBUGINFO]);
-    for (int q = 0; q < FT_QUANTITIES; q++)
-        for (size_t i = 0; i < c->num_pairs; i++)
-            if (is_outlier(ratio_of(&c->pairs[i], (ft_quantity)q)))
-                show_outlier(run, &c->pairs[i], (ft_quantity)q);
+    size_t n = 0, count[FT_QUANTITIES] = {0};
+    outlier *list = malloc((FT_QUANTITIES * c->num_pairs + 1) * sizeof *list);
+    for (size_t i = 0; list != NULL && i < c->num_pairs; i++)
+        for (int q = 0; q < FT_QUANTITIES; q++) {
+            double r = ratio_of(&c->pairs[i], (ft_quantity)q);
+            if (!is_outlier(r))
+                continue;
+            count[q]++;
+            list[n++] = (outlier){&c->pairs[i], (ft_quantity)q, r > 1 ? r : 1 / r};
+        }
+    ft_printf(&run->out, "\n  modules that changed by more than %.1f times: %zu frametables, %zu debuginfo, %zu without functions\n",
+              OUTLIER, count[FT_FRAMETABLE], count[FT_DEBUGINFO], count[FT_PLACES]);
+    if (n > 0)
+        qsort(list, n, sizeof *list, farthest_first);
+    for (size_t i = 0; i < n && (run->opt->top == 0 || i < run->opt->top); i++)
+        show_outlier(run, &list[i]);
+    free(list);
 }
 
 /* Modules by the size of their change, --top of them. */
@@ -200,7 +244,7 @@ static void show_module(ft_run *run, const ft_pair *p)
 {
     ft_out *o = &run->out;
     ft_putc(o, ' ');
-    for (int q = 0; q < FT_QUANTITIES; q++) {
+    for (int q = 0; q <= FT_DEBUGINFO; q++) {
         uint64_t old = quantity(&p->side[0], (ft_quantity)q), now = quantity(&p->side[1], (ft_quantity)q);
         ft_printf(o, " %9llu %9llu %+9.2f %%", (unsigned long long)old, (unsigned long long)now,
                   ft_percent_change(old, now));
@@ -231,6 +275,7 @@ static json_t *json_side(const ft_side *s)
     json_object_set_new(o, "debuginfo", json_integer((json_int_t)(s->records + s->names)));
     json_object_set_new(o, "records", json_integer((json_int_t)s->records));
     json_object_set_new(o, "names", json_integer((json_int_t)s->names));
+    json_object_set_new(o, "file_names", json_integer((json_int_t)s->files));
     json_object_set_new(o, "relocations", json_integer((json_int_t)s->relocs));
     json_object_set_new(o, "descriptors", json_integer((json_int_t)s->descriptors));
     return o;
@@ -320,7 +365,6 @@ void ft_compare_plot(ft_run *run, const ft_comparison *c)
 {
     ft_series s[FT_QUANTITIES];
     double *v[FT_QUANTITIES];
-    char title[200];
     if (run->opt->plot == NULL)
         return;
     for (int q = 0; q < FT_QUANTITIES; q++) {
@@ -328,8 +372,7 @@ void ft_compare_plot(ft_run *run, const ft_comparison *c)
         s[q].name = ft_quantity_name((ft_quantity)q);
         s[q].values = v[q];
     }
-    snprintf(title, sizeof title, "%s to %s, change by module", c->title[0], c->title[1]);
-    ft_plot(run, title, "change of size", true, s, FT_QUANTITIES);
+    ft_plot(run, c->plot_title, "change of size", true, s, FT_QUANTITIES);
     for (int q = 0; q < FT_QUANTITIES; q++)
         free(v[q]);
 }

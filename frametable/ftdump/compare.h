@@ -4,10 +4,12 @@
 #define FT_COMPARE_H
 
 #include "frametable/ftdump/ftdump.h"
+#include "frametable/ftdump/set.h"
 
 /* Bytes of one module, or of all. */
 typedef struct {
     uint64_t descr, records, names, relocs;
+    uint64_t files;        /* of names: file names; the rest is about functions */
     uint64_t descriptors;  /* count */
     uint64_t content;      /* fingerprint without addresses; 0: not taken */
     bool present;
@@ -20,11 +22,20 @@ typedef struct {
 
 typedef struct {
     const char *title[2]; /* column headings */
+    const char *plot_title;
     uint64_t file[2];     /* file sizes */
     ft_pair *pairs;
     size_t num_pairs, room;
     bool reverse;         /* also show the change seen from the new side */
 } ft_comparison;
+
+/* Bytes of the file names of one table, each stored once. Start with {0}. */
+typedef struct {
+    ft_set seen;
+    uint64_t bytes;
+} ft_files;
+void ft_files_note(ft_files *, const char *name); /* NULL: none */
+void ft_files_clear(ft_files *);
 
 /* The pair of a module, made when new; NULL: out of memory. `last` is where
  * the search starts, so that two files in the same order cost no search. */
@@ -36,7 +47,12 @@ void ft_compare_show(ft_run *, const ft_comparison *);
 void ft_compare_csv_header(ft_run *);
 /* new / old of one quantity for each module that has it on both sides, sorted.
  * The caller frees. */
-typedef enum { FT_FRAMETABLE, FT_DEBUGINFO, FT_QUANTITIES } ft_quantity;
+typedef enum {
+    FT_FRAMETABLE, /* descriptors */
+    FT_DEBUGINFO,  /* records, file names, function names */
+    FT_PLACES,     /* the same without function names, which A does not have */
+    FT_QUANTITIES
+} ft_quantity;
 double *ft_compare_ratios(const ft_comparison *, ft_quantity, size_t *n);
 const char *ft_quantity_name(ft_quantity);
 void ft_compare_plot(ft_run *, const ft_comparison *);

@@ -4,7 +4,6 @@
  * frame sizes, roots, blocks and places in table order. Addresses are left
  * out, they change with every link. */
 #include "frametable/ftdump/compare.h"
-#include "frametable/ftdump/set.h"
 
 #include <string.h>
 
@@ -17,12 +16,14 @@ static const char *side_path;
 typedef struct {
     ft_pair *pair;
     size_t last;
+    ft_files files;
 } reader;
 
 static void table(void *arg, const fk_table *t, const fk_table_info *info)
 {
     reader *r = arg;
     (void)t;
+    ft_files_clear(&r->files);
     r->pair = ft_compare_pair(&now, ft_module_name(info), &r->last);
     if (r->pair == NULL)
         return;
@@ -47,14 +48,16 @@ static uint64_t hash_frame(uint64_t h, const fk_frame *f)
     return h;
 }
 
-static uint64_t hash_chain(uint64_t h, const fk_descr *d, uint32_t slot)
+static uint64_t hash_chain(reader *r, uint64_t h, const fk_descr *d, uint32_t slot)
 {
     fk_chain c;
     fk_frame f;
     fk_error err;
     fk_chain_start(d->table, fk_descr_debuginfo(d, slot), &c);
-    while (fk_chain_next(&c, &f, &err) == FK_OK)
+    while (fk_chain_next(&c, &f, &err) == FK_OK) {
+        ft_files_note(&r->files, f.file);
         h = hash_frame(h, &f);
+    }
     return ft_hash(h, "|", 1);
 }
 
@@ -76,19 +79,31 @@ static void point(void *arg, const ft_point *p)
         h = ft_hash(h, &v, sizeof v);
     }
     for (uint32_t i = 0; i < d->num_debug; i++)
-        h = hash_chain(h, d, i);
+        h = hash_chain(r, h, d, i);
     r->pair->side[side].content = h;
+}
+
+static void table_end(void *arg, const fk_table *t, const fk_error *fault)
+{
+    reader *r = arg;
+    fk_table_info info;
+    (void)fault; /* the walk has said it */
+    fk_table_info_get(t, &info);
+    if (r->pair != NULL)
+        r->pair->side[side].files +=
+            fk_table_generation(t) == FK_GEN_A ? info.name_bytes : r->files.bytes;
 }
 
 static void image(ft_run *run, const fk_image *im)
 {
-    static const ft_visitor v = {table, point, NULL, true};
+    static const ft_visitor v = {table, point, table_end, true};
     reader r = {0};
     if (run->path != side_path) /* argv pointers: equal only for one argument */
         side++;
     side_path = run->path;
     ft_heading_add(&headings[side], run->path, im);
     ft_walk(run, im, &v, &r);
+    ft_set_free(&r.files.seen);
 }
 
 /* --- what differs ------------------------------------------------------------------- */
@@ -152,6 +167,7 @@ static void end(ft_run *run)
         now.title[i] = paths[i];
         now.file[i] = headings[i].size;
     }
+    now.plot_title = "old to new: change by module";
     verdict v = judge();
     if (run->opt->style == FT_TEXT)
         show_text(run, &v);

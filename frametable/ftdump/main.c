@@ -76,7 +76,7 @@ static int one_image(fk_image *im, const fk_error *err, void *arg)
     file_walk *w = arg;
     ft_run *run = w->run;
     const ft_mode *mode = run->opt->mode;
-    bool whole = mode->file_end != NULL || mode->takes_pair;
+    bool whole = mode->file_end != NULL;
     if (im == NULL) {
         ft_fault(run, err);
         if (run->opt->num_files > 1 || run->json.depth == 0 || !run->flat)
@@ -85,8 +85,9 @@ static int one_image(fk_image *im, const fk_error *err, void *arg)
     }
     if (fk_image_num_tables(im) == 0 && !mode->takes_empty)
         return 0;
-    document_begin(run, run->opt->num_files == 1 &&
-                            (whole || fk_image_kind(im) != FK_KIND_ARCHIVE_MEMBER));
+    document_begin(run, mode->takes_pair ||
+                            (run->opt->num_files == 1 &&
+                             (whole || fk_image_kind(im) != FK_KIND_ARCHIVE_MEMBER)));
     run->path = w->path;
     run->images++;
     w->shown++;

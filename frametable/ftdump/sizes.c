@@ -178,7 +178,8 @@ static void plot(ft_run *run)
         if (n > 0)
             s[used++] = (ft_series){names[k], values, n};
     }
-    ft_plot(run, now.heading.path, "bytes of one module", false, s, used);
+    const char *base = strrchr(now.heading.path, '/');
+    ft_plot(run, base != NULL ? base + 1 : now.heading.path, "bytes of one module", false, s, used);
     free(v);
 }
 
