@@ -57,18 +57,24 @@ static void point(void *arg, const ft_point *p)
 }
 
 /* B and C need one relocation for a return address; A also one for a pointer to
- * a record and for a link from a record to the next; O2 and O3 none, theirs are
- * distances. `sizes` gives the number of A's records: 16 bytes each. */
-static uint64_t relocations(const coder *c, const fk_table_info *info, fk_generation from,
+ * a record and for a link from a record to the next. O2 and O3 have distances:
+ * no relocation once linked, in an object one for each (O3: for the first).
+ * `sizes` gives the number of A's records, 16 bytes each. */
+static uint64_t relocations(const coder *c, const fk_table *t, const fk_table_info *info,
                             const fk_built_sizes *sizes)
 {
     enum { A_RECORD = 16 };
-    if (c->to >= FK_GEN_O2 || info->num_descr == 0)
-        return 0;
-    if (from == c->to || from >= FK_GEN_O2)
+    fk_generation from = fk_table_generation(t);
+    fk_kind kind = fk_image_kind(fk_table_image(t));
+    bool linked = kind != FK_KIND_OBJECT && kind != FK_KIND_ARCHIVE_MEMBER;
+    if (from == c->to || info->num_descr == 0)
         return info->relocation_bytes;
+    if (c->to >= FK_GEN_O2 && linked)
+        return 0;
     uint64_t unit = info->relocation_bytes / info->num_descr;
     uint64_t records = sizes->debuginfo_bytes / A_RECORD;
+    if (c->to == FK_GEN_O3)
+        return unit;
     if (c->to != FK_GEN_A)
         return unit * info->num_descr;
     return unit * (info->num_descr + c->debug_slots + (records > c->ends.used ? records - c->ends.used : 0));
@@ -136,7 +142,7 @@ static void table_end(void *arg, const fk_table *t, const fk_error *fault)
     n->names += sizes.name_bytes;
     o->files += fk_table_generation(t) == FK_GEN_A ? info.name_bytes : c->files.bytes;
     n->files += c->to == FK_GEN_A ? sizes.name_bytes : c->files.bytes;
-    n->relocs += relocations(c, &info, fk_table_generation(t), &sizes);
+    n->relocs += relocations(c, t, &info, &sizes);
     o->descriptors += info.num_descr;
     n->descriptors += info.num_descr;
 }
