@@ -276,11 +276,15 @@ static void runstack_started(running *r, uint64_t young)
     sc_check_memory("stack.memory");
 }
 
-/* The fiber ends, perhaps on a stack that has moved meanwhile. */
+/* The fiber ends, perhaps on a stack that has moved meanwhile. Its parent need not be
+ * the fiber that started it: after a caml_resume it is another, whose frame holds
+ * nothing that caml_runstack has put there. */
 static void fiber_ends(running *r, bool raises)
 {
     uint64_t result = sc_random();
     sc_ocaml_body();
+    if (R.toc)
+        sc_scribble(W.S + 8, W.S + 16);
     *R.result = result;
     r->value = result;
     if (raises) {
@@ -321,6 +325,10 @@ static void runstack(void)
     uint64_t young = *R.young;
     sc_truth_ocaml();
     sc_go(EV_caml_free_stack);
+    if (R.toc)
+        sc_check(*R.toc == sc_this_port.toc(), "c-entry.toc", "r2",
+                 "`%s` calls caml_free_stack with r2 = 0x%llx, the TOC is at 0x%llx", NAME,
+                 (ull)*R.toc, (ull)sc_this_port.toc());
     sc_stored(dom_at("current_stack"), W.stack, "fiber.switch", "dom.current_stack");
     sc_stored(dom_at("exn_handler"), W.trap, "fiber.switch", "dom.exn_handler");
     sc_check(*sc_c_arg(0) == r.fiber, "arguments.registers", "the fiber",
