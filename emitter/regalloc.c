@@ -69,7 +69,9 @@ lin_insn *ra_reload(ra *a, lin_vreg v, lin_place to)
 {
     if (!(a->f->v[v].flags & LIN_V_REMAT))
         return new_move(a, v, to, LIN_SLOT_BASE + (lin_place)v);
-    lin_insn *c = a->f->v[v].remat, *i = lin_new_insn(a->f, (lin_op)c->op, 1, 0);
+    lin_insn *c = a->f->v[v].remat;
+    bool bits = c->op == LIN_FCONST && !lin_is_float_reg(to); /* C argument of some ports */
+    lin_insn *i = lin_new_insn(a->f, bits ? LIN_CONST : (lin_op)c->op, 1, 0);
     i->imm = c->imm;
     i->disp = c->disp;
     i->sym = c->sym;

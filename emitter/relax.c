@@ -13,7 +13,7 @@ static int kind_of(const lin_insn *i)
     case LIN_BRANCHT: return 1;
     case LIN_ALLOC: case LIN_POLL: case LIN_CHECKBOUND: return 2;
     case LIN_PUSHTRAP: return 3;
-    case LIN_JUMP: return 4;
+    case LIN_JUMP: case LIN_SWITCH: return 4;
     default: return -1;
     }
 }
@@ -73,6 +73,7 @@ void emit_relax(emit *e)
         uint32_t parts;
         int64_t end = place_blocks(e, &parts);
         end += (int64_t)parts * e->t->ool_size;
+        e->far_function = e->t->branch_range[2] && end > e->t->branch_range[2];
         changed = false;
         for (uint32_t k = 0; k < e->f->nlayout; k++)
             changed |= mark_block(e, e->f->layout[k], end);

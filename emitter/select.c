@@ -260,12 +260,7 @@ static void small_switch(sel *s, const cmm_expr *e, lin_vreg v, lin_block **arms
         if (end == sw->size)
             break;
         lin_block *rest = sel_block(s);
-        lin_insn *i = sel_emit(s, LIN_BRANCH, 0, 1);
-        lin_arg(i, 0)->v = v;
-        i->flags = LIN_F_IMM;
-        i->cc = LIN_LT;
-        i->imm = end;
-        sel_finish(s, i, 2, (lin_block *[]){arms[sw->index[k]], rest});
+        sel_branch_const(s, v, LIN_LT, end, arms[sw->index[k]], rest);
         sel_at(s, rest);
         k = end;
     }

@@ -63,6 +63,7 @@ lin_vreg sel_target(sel *, const cmm_expr *, lin_vreg into); /* into, or a new v
 /* --- select_ops.c: operators, memory, conditions ------------------------------ */
 lin_vreg sel_operator(sel *, const cmm_expr *, lin_vreg into);
 void sel_condition(sel *, const cmm_expr *, lin_block *yes, lin_block *no);
+void sel_branch_const(sel *, lin_vreg, lin_cc, int64_t, lin_block *yes, lin_block *no);
 lin_vreg sel_load(sel *, const cmm_expr *, lin_vreg into);
 void sel_store(sel *, const cmm_expr *);
 void sel_checkbound(sel *, const cmm_expr *);

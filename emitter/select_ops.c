@@ -330,13 +330,19 @@ static sel_opn vreg_opn(lin_vreg v)
     return (sel_opn){.v = v};
 }
 
+static sel_opn constant(sel *s, int64_t n)
+{
+    cmm_expr *k = lin_alloc(s->f->arena, sizeof *k);
+    k->kind = CMM_CONST_INT;
+    k->u.i = n;
+    k->type = CMM_TYPE1(CMM_INT);
+    return (sel_opn){.e = k};
+}
+
 /* op with a constant second operand */
 static lin_vreg binary_const(sel *s, lin_op op, lin_vreg a, int64_t n, lin_vreg into)
 {
-    cmm_expr *k = cmm_new_expr(s->unit, CMM_CONST_INT, 0, 0);
-    k->u.i = n;
-    k->type = CMM_TYPE1(CMM_INT);
-    return sel_binary(s, op, vreg_opn(a), (sel_opn){.e = k}, CMM_INT, into);
+    return sel_binary(s, op, vreg_opn(a), constant(s, n), CMM_INT, into);
 }
 
 static bool fold(lin_op op, int64_t a, int64_t b, int64_t *r)
@@ -617,14 +623,16 @@ static void condition_if(sel *s, const cmm_expr *e, lin_block *yes, lin_block *n
     sel_condition(s, e->args[2], yes, no);
 }
 
+void sel_branch_const(sel *s, lin_vreg v, lin_cc cc, int64_t n, lin_block *yes, lin_block *no)
+{
+    branch(s, compare(s, LIN_BRANCH, 0, cc, vreg_opn(v), constant(s, n)), yes, no);
+}
+
 static void condition_value(sel *s, const cmm_expr *e, lin_block *yes, lin_block *no)
 {
     lin_vreg v = sel_word(s, e, 0);
-    if (!s->b)
-        return;
-    cmm_expr *zero = cmm_new_expr(s->unit, CMM_CONST_INT, 0, 0);
-    zero->type = CMM_TYPE1(CMM_INT);
-    branch(s, compare(s, LIN_BRANCH, 0, LIN_NE, vreg_opn(v), (sel_opn){.e = zero}), yes, no);
+    if (s->b)
+        sel_branch_const(s, v, LIN_NE, 0, yes, no);
 }
 
 void sel_condition(sel *s, const cmm_expr *e, lin_block *yes, lin_block *no)

@@ -213,6 +213,7 @@ typedef struct emit {
     uint32_t next_label;       /* of the unit */
     uint32_t frame;            /* F at trap depth 0; 0 or the return address alone without a frame */
     bool has_frame;
+    bool far_function;         /* longer than the range of out-of-line code */
     uint32_t stack_offset;     /* bytes pushed below the frame now */
     uint32_t cfa;              /* offset that the assembler believes */
     uint32_t path_cfa;
