@@ -1,5 +1,6 @@
 let suites = [ "alloc", Alloc.run; "exceptions", Exceptions.run; "callbacks", Callbacks.run; "args", Args.run;
-    "deep", Deep.run; "fibers", Fibers.run; "parallel", Parallel.run; "interrupts", Interrupts.run ]
+    "deep", Deep.run; "fibers", Fibers.run; "parallel", Parallel.run; "interrupts", Interrupts.run;
+    "threaded", Threaded.run ]
 
 let () =
   let wanted = List.tl (Array.to_list Sys.argv) in
