@@ -125,6 +125,7 @@ static const fk_gen *best_layout(const fk_image *im, score *best)
 
 typedef struct {
     uint64_t records, wide, reversed, zero_line;
+    uint64_t one_line, torn; /* as C: ends on its line; on its line, yet counted from another */
 } votes;
 
 static void vote(const fk_table *t, uint64_t at, votes *v)
@@ -142,6 +143,8 @@ static void vote(const fk_table *t, uint64_t at, votes *v)
         v->reversed++; /* as B: ends before it starts */
     else if (i2 >> 19 == 0 && i2 >> 12 != 0)
         v->zero_line++; /* as C: line 0 */
+    else if ((i2 >> 16 & 7) == 0)
+        *((i2 & 7) << 6 | i1 >> 26 ? &v->torn : &v->one_line) += 1;
 }
 
 static votes vote_all(const fk_image *im, const fk_gen *g)
@@ -165,28 +168,50 @@ static votes vote_all(const fk_image *im, const fk_gen *g)
     return v;
 }
 
-/* B or C by the separator of the first named unit. */
-static bool dotted(const fk_image *im)
+/* The first named unit: B or C by its separator. NULL: none has a name. */
+static const fk_table *named_table(const fk_image *im)
 {
+    size_t m = strlen("frametable");
     for (size_t i = 0; i < im->num_tables; i++) {
         const fk_table *t = &im->tables[i];
-        size_t n = strlen(t->symbol), m = strlen("frametable");
-        if (n > m && strcmp(t->module, "system") != 0)
-            return t->symbol[n - m - 1] != '_';
+        if (strlen(t->symbol) > m && strcmp(t->module, "system") != 0)
+            return t;
     }
-    return true;
+    return NULL;
+}
+
+static bool dotted(const fk_image *im)
+{
+    const fk_table *t = named_table(im);
+    return !t || t->symbol[strlen(t->symbol) - strlen("frametable") - 1] != '_';
+}
+
+/* Few records may contradict neither reading. A position of C that ends on its own line counts its
+ * end from there; the bits of a B record say so by chance in one of 64. Without any such record
+ * the separator tells, and without a name B is likelier: most positions lie on one line. */
+static fk_debug_form debug_form_tie(fk_image *im, const votes *v)
+{
+    const char *why = "symbols have the separator of 5.1 and later";
+    bool is_c = dotted(im);
+    if (v->one_line != v->torn) {
+        is_c = v->one_line > v->torn;
+        why = is_c ? "places end on their line as in C" : "places would end on no line of C";
+    } else if (!named_table(im)) {
+        is_c = false;
+        why = "in C they would span lines, which few do";
+    } else if (!is_c) {
+        why = "symbols have the separator `__`";
+    }
+    snprintf(im->reason, sizeof im->reason, "%llu debuginfo records do not contradict B or C; %s",
+             (unsigned long long)v->records, why);
+    return is_c ? FK_DEBUG_C : FK_DEBUG_B;
 }
 
 static fk_debug_form debug_form(fk_image *im, const votes *v)
 {
     uint64_t c = v->wide + v->reversed;
-    if (c == v->zero_line) {
-        bool dot = dotted(im);
-        snprintf(im->reason, sizeof im->reason, "%llu debuginfo records do not tell B from C; %s",
-                 (unsigned long long)v->records,
-                 dot ? "symbols have the separator of 5.1 and later" : "symbols have the separator `__`");
-        return dot ? FK_DEBUG_C : FK_DEBUG_B;
-    }
+    if (c == v->zero_line)
+        return debug_form_tie(im, v);
     if (c > v->zero_line) {
         snprintf(im->reason, sizeof im->reason,
                  "of %llu debuginfo records %llu have bit 63 and %llu would end before they start in B",
