@@ -239,7 +239,8 @@ static void append_layout(fk_image *im, const fk_gen *g, const score *s)
 {
     size_t n = strlen(im->reason);
     snprintf(im->reason + n, sizeof im->reason - n, "%s%llu of %llu descriptors read as %s",
-             n ? "; " : "", (unsigned long long)s->good, (unsigned long long)s->tried, g->name);
+             n ? "; " : "", (unsigned long long)s->good, (unsigned long long)s->tried,
+             g->id == FK_GEN_B ? "B or C" : g->name);
 }
 
 static void detect(fk_image *im)

@@ -7,3 +7,19 @@ frametable_core_SRCS := $(addprefix frametable/,error.c generation.c table.c dec
 frametable_SRCS := $(frametable_core_SRCS) $(addprefix frametable/,image.c section.c dynamic.c \
   symbol.c reloc.c locate.c scan.c detect.c measure.c index_image.c)
 CFLAGS_frametable := -DFK_VERSION='"0.1"'
+
+TESTS += ft-cat
+ft-cat_SRCS := frametable/tests/ft_cat.c
+ft-cat_LIBS := frametable abi
+ft-cat_LDLIBS := -lelf
+
+frametable_test_SRCS := $(addprefix frametable/tests/,elf_make.c random_table.c)
+TESTS += test-frametable
+test-frametable_SRCS := frametable/tests/test_frametable.c $(frametable_test_SRCS)
+test-frametable_LIBS := frametable abi
+test-frametable_LDLIBS := -lelf -lcmocka
+TESTS += test-damage
+test-damage_SRCS := $(addprefix frametable/tests/,test_damage.c consume.c) $(frametable_test_SRCS)
+test-damage_LIBS := frametable abi
+test-damage_LDLIBS := -lelf -lcmocka \
+  -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
