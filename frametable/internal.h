@@ -51,6 +51,7 @@ typedef enum {
     FK_FAULT_NO_BYTES, /* the file does not hold the table's section */
     FK_FAULT_CHAIN,    /* debuginfo of an entry */
     FK_FAULT_END,      /* the table ends past its symbol */
+    FK_FAULT_SYMBOL,   /* the symbol ends past its section, or in the next table */
 } fk_fault;
 
 /* How debuginfo is written; the descriptors of O1 and O2 occur with either B's or C's. */

@@ -130,6 +130,7 @@ fk_result fk_tables_from_array(fk_image *im, uint64_t array, uint64_t count, fk_
     const uint8_t *p = fk_image_bytes(im, array, &avail);
     if (!p || count == 0 || count > avail / im->word)
         return FK_OK;
+    free(im->tables); /* symbols that led nowhere */
     im->tables = calloc(count, sizeof *im->tables);
     if (!im->tables)
         return fk_fail_memory(err, im->name);

@@ -179,6 +179,10 @@ static void measure_parts(walk *w, uint64_t descr_end)
 {
     fk_table *t = w->t;
     uint64_t end = t->symbol_size ? t->address + t->symbol_size : 0;
+    if (t->symbol_size > t->avail) {
+        set_fault(t, FK_FAULT_SYMBOL, FK_NO_ENTRY, t->address, 0);
+        end = 0;
+    }
     t->foreign_pad = (uint8_t)foreign_pad(w, descr_end, end);
     uint64_t records_end = w->records_end > descr_end ? w->records_end : descr_end;
     uint64_t names = w->last_name ? w->names_begin : records_end;

@@ -23,3 +23,4 @@ test-damage_SRCS := $(addprefix frametable/tests/,test_damage.c consume.c) $(fra
 test-damage_LIBS := frametable abi
 test-damage_LDLIBS := -lelf -lcmocka \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+include frametable/fuzz/fuzz.mk

@@ -172,6 +172,7 @@ static fk_result tables_from_hits(scanner *s)
     fk_image *im = s->im;
     if (s->num_hits == 0)
         return FK_OK;
+    free(im->tables);
     im->tables = calloc(s->num_hits, sizeof *im->tables);
     if (!im->tables)
         return fk_fail_memory(s->err, im->name);

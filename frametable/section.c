@@ -313,14 +313,30 @@ static fk_result alloc_arrays(loader *l, size_t n)
     return FK_OK;
 }
 
+/* libelf takes headers that are past the end for none at all. */
+static fk_result check_headers(const loader *l, size_t n)
+{
+    GElf_Ehdr eh;
+    uint64_t size = l->im->size;
+    if (!gelf_getehdr(l->elf, &eh))
+        return fk_image_fail(l->im, l->err, NULL, 0, "the ELF header cannot be read");
+    if (eh.e_shoff == 0 && n <= 1)
+        return FK_OK;
+    if (eh.e_shoff > size || n == 0 || n > (size - eh.e_shoff) / (l->im->word == 8 ? 64 : 40))
+        return fk_image_fail(l->im, l->err, NULL, eh.e_shoff,
+                             "%zu section headers at 0x%llx run past the end of the file",
+                             n ? n : (size_t)eh.e_shnum, (unsigned long long)eh.e_shoff);
+    return FK_OK;
+}
+
 fk_result fk_sections_load(fk_image *im, void *elf, fk_error *err)
 {
     loader l = {.im = im, .elf = elf, .err = err, .next = OBJECT_BASE};
     size_t n = 0;
     if (elf_getshdrnum(elf, &n))
         return fk_image_fail(im, err, NULL, 0, "section headers cannot be read: %s", elf_errmsg(-1));
-    if (n > im->size / (im->word == 8 ? 64 : 40))
-        return fk_image_fail(im, err, NULL, 0, "%zu section headers do not fit in the file", n);
+    if (check_headers(&l, n))
+        return FK_BROKEN;
     if (n <= 1)
         return load_segments(&l);
     load_names(&l);

@@ -72,6 +72,10 @@ fk_result fk_fail_status(const fk_table *t, fk_error *err)
                              "it ends %llu bytes past the %llu of its symbol",
                              (unsigned long long)t->fault_value,
                              (unsigned long long)t->symbol_size);
+    case FK_FAULT_SYMBOL:
+        return fk_fail_table(t, err, t->address, FK_NO_ENTRY,
+                             "its symbol has %llu bytes, but only %llu are left",
+                             (unsigned long long)t->symbol_size, (unsigned long long)t->avail);
     case FK_FAULT_CHAIN:
         return broken_chain(t, err);
     default:
