@@ -188,14 +188,18 @@ static bool dotted(const fk_image *im)
 
 /* Few records may contradict neither reading. A position of C that ends on its own line counts its
  * end from there; the bits of a B record say so by chance in one of 64. Without any such record
- * the separator tells, and without a name B is likelier: most positions lie on one line. */
-static fk_debug_form debug_form_tie(fk_image *im, const votes *v)
+ * the separator tells (OxCaml's never changed: there the layout does), and without a name B is
+ * likelier: most positions lie on one line. */
+static fk_debug_form debug_form_tie(fk_image *im, const fk_gen *g, const votes *v)
 {
     const char *why = "symbols have the separator of 5.1 and later";
     bool is_c = dotted(im);
     if (v->one_line != v->torn) {
         is_c = v->one_line > v->torn;
         why = is_c ? "places end on their line as in C" : "places would end on no line of C";
+    } else if (g->id >= FK_GEN_O1) {
+        is_c = g->debug == FK_DEBUG_C;
+        why = is_c ? "its descriptors came with C" : "its descriptors came with B";
     } else if (!named_table(im)) {
         is_c = false;
         why = "in C they would span lines, which few do";
@@ -207,11 +211,11 @@ static fk_debug_form debug_form_tie(fk_image *im, const votes *v)
     return is_c ? FK_DEBUG_C : FK_DEBUG_B;
 }
 
-static fk_debug_form debug_form(fk_image *im, const votes *v)
+static fk_debug_form debug_form(fk_image *im, const fk_gen *g, const votes *v)
 {
     uint64_t c = v->wide + v->reversed;
     if (c == v->zero_line)
-        return debug_form_tie(im, v);
+        return debug_form_tie(im, g, v);
     if (c > v->zero_line) {
         snprintf(im->reason, sizeof im->reason,
                  "of %llu debuginfo records %llu have bit 63 and %llu would end before they start in B",
@@ -256,7 +260,7 @@ static void detect(fk_image *im)
     }
     if (g->id != FK_GEN_A && g->id != FK_GEN_O3) {
         votes v = vote_all(im, g);
-        form = debug_form(im, &v);
+        form = debug_form(im, g, &v);
     }
     append_layout(im, g, &s);
     if (g->id == FK_GEN_B && form == FK_DEBUG_C)
@@ -274,7 +278,7 @@ void fk_tables_detect(fk_image *im, fk_generation wanted)
     fk_debug_form form = g->debug;
     if (g->id == FK_GEN_O1 || g->id == FK_GEN_O2) {
         votes v = vote_all(im, g);
-        form = debug_form(im, &v);
+        form = debug_form(im, g, &v);
     }
     set_all(im, g, form);
     snprintf(im->reason, sizeof im->reason, "asked for");

@@ -24,3 +24,5 @@ test-damage_LIBS := frametable abi
 test-damage_LDLIBS := -lelf -lcmocka \
   -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 include frametable/fuzz/fuzz.mk
+CHECK_SUITES += frametable
+QUICK_SUITES += frametable
