@@ -55,8 +55,7 @@ static bool behind_call(const fk_image *im, uint64_t retaddr)
 static bool in_code(const fk_image *im, uint64_t retaddr)
 {
     const fk_region *g = fk_region_before(im, retaddr);
-    unsigned align = im->abi && im->abi->code_align ? im->abi->code_align : 1;
-    return g && g->code && retaddr % align == 0;
+    return g && g->code;
 }
 
 uint64_t fk_plausible(const fk_table *t, const fk_gen *g, uint64_t limit, uint64_t *evidence,
