@@ -1,0 +1,14 @@
+/* memory.h - the C API's allocation entry points (names of caml/memory.h). */
+#ifndef FK_RT_MEMORY_H
+#define FK_RT_MEMORY_H
+
+#include "runtime/gc.h"
+
+void fk_atoms_init(void);
+void *caml_stat_alloc(size_t);
+void *caml_stat_alloc_noexc(size_t);
+void *caml_stat_resize_noexc(void *, size_t);
+void caml_stat_free(void *);
+char *caml_stat_strdup(const char *);
+
+#endif
