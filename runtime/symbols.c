@@ -1,0 +1,103 @@
+/* symbols.c - names of addresses, for reports: the symbol table of the running
+ * program's own file, read when it is first needed. (libelf would have to be
+ * there for every target.) */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/check.h"
+#include "runtime/sys.h"
+
+static const Elf64_Sym *symbols;
+static size_t num_symbols;
+static const char *strings;
+static uintptr_t load_bias;
+
+extern char __executable_start[];
+
+static const char *map_file(size_t *size)
+{
+    struct stat st;
+    int fd = open(fk_exe_name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return NULL;
+    const char *p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    *size = st.st_size;
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static bool inside(size_t size, uint64_t off, uint64_t n) { return off <= size && n <= size - off; }
+
+static void find_symtab(const char *f, size_t size)
+{
+    const Elf64_Ehdr *eh = (const void *)f;
+    if (size < sizeof *eh || memcmp(f, ELFMAG, SELFMAG) || !inside(size, eh->e_shoff, (uint64_t)eh->e_shnum * sizeof(Elf64_Shdr)))
+        return;
+    const Elf64_Shdr *sh = (const void *)(f + eh->e_shoff);
+    for (unsigned i = 0; i < eh->e_shnum; i++) {
+        if (sh[i].sh_type != SHT_SYMTAB || sh[i].sh_link >= eh->e_shnum)
+            continue;
+        const Elf64_Shdr *str = &sh[sh[i].sh_link];
+        if (!inside(size, sh[i].sh_offset, sh[i].sh_size) || !inside(size, str->sh_offset, str->sh_size))
+            continue;
+        symbols = (const void *)(f + sh[i].sh_offset);
+        num_symbols = sh[i].sh_size / sizeof *symbols;
+        strings = f + str->sh_offset;
+    }
+    if (eh->e_type == ET_DYN)
+        load_bias = (uintptr_t)__executable_start;
+}
+
+static void load(void)
+{
+    static bool tried;
+    size_t size;
+    if (tried)
+        return;
+    tried = true;
+    const char *f = map_file(&size);
+    if (f)
+        find_symtab(f, size);
+}
+
+static bool is_code(const Elf64_Sym *s)
+{
+    unsigned t = ELF64_ST_TYPE(s->st_info);
+    return s->st_shndx != SHN_UNDEF && s->st_shndx < SHN_LORESERVE && (t == STT_FUNC || t == STT_NOTYPE) && s->st_name;
+}
+
+void fk_symbol_name(uintptr_t address, char *buf, size_t size)
+{
+    const Elf64_Sym *best = NULL;
+    load();
+    for (size_t i = 0; i < num_symbols; i++) {
+        uintptr_t a = symbols[i].st_value + load_bias;
+        if (is_code(&symbols[i]) && a <= address && (!best || a > best->st_value + load_bias ||
+            (a == best->st_value + load_bias && ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC)))
+            best = &symbols[i];
+    }
+    uintptr_t off = best ? address - best->st_value - load_bias : 0;
+    if (best && off < 1 << 20)
+        snprintf(buf, size, "%s+0x%zx", strings + best->st_name, (size_t)off);
+    else
+        snprintf(buf, size, "0x%zx", (size_t)address);
+}
+
+uintptr_t fk_symbol_address(const char *name)
+{
+    const char *plus = strrchr(name, '+');
+    size_t n = plus ? (size_t)(plus - name) : strlen(name);
+    uintptr_t off = plus ? strtoull(plus + 1, NULL, 0) : 0;
+    load();
+    for (size_t i = 0; i < num_symbols; i++) {
+        const char *s = strings + symbols[i].st_name;
+        if (is_code(&symbols[i]) && strncmp(s, name, n) == 0 && !s[n])
+            return symbols[i].st_value + load_bias + off;
+    }
+    return 0;
+}
