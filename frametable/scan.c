@@ -65,8 +65,7 @@ static uint64_t table_size(const scanner *s, const fk_region *g, uint64_t addr)
 
 static bool leads_to_code(const scanner *s, uint64_t retaddr)
 {
-    unsigned unit = s->im->abi && s->im->abi->code_align ? s->im->abi->code_align : 1;
-    return retaddr > s->code_low && retaddr <= s->code_high && retaddr % unit == 0;
+    return retaddr > s->code_low && retaddr <= s->code_high;
 }
 
 /* Cheap test of the words at p before any descriptor is read. */

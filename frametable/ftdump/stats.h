@@ -4,6 +4,7 @@
 #define FT_STATS_H
 
 #include "frametable/ftdump/ftdump.h"
+#include "frametable/ftdump/set.h"
 
 /*        key               column in --totals */
 #define FT_STATS(X)                                                                                \

@@ -1,0 +1,30 @@
+# runtime: one archive per architecture and ABI version, which takes the place
+# of libasmrun.a:
+#
+#   build/ARCH/libframekit.a        OCaml 5.3
+#   build/ARCH/libframekit-5.4.a    OCaml 5.4
+#   build/ARCH/asmrun-5.3/libasmrun_fk.a  the same file under the name that
+#       `ocamlopt -runtime-variant _fk -I build/ARCH/asmrun-5.3` looks for
+RUNTIME_SRCS := $(wildcard runtime/*.c)
+RUNTIME_CORE = $(RUNTIME_SRCS) $(filter-out abi/gen.c abi/test_abi.c,$(abi_SRCS)) $(frametable_core_SRCS)
+RUNTIME_CFLAGS ?= -O2 -g
+RUNTIME_HOST_AR = $(patsubst %gcc,%ar,$(1))
+
+# 1 = arch, 2 = version, 3 = stubs, 4 = archive, 5 = FK_ABI
+define runtime_rules
+$(BUILD)/$(1)/rt-$(2)/%.o: %.c
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)$$(CC_$(1)) -std=c11 -D_GNU_SOURCE -Wall -Wextra $$(WERROR) -Iinclude -I. \
+	  $$(RUNTIME_CFLAGS) -DFK_ARCH='"$(1)"' -DFK_ABI=$(5) $$(CFLAGS_$$(subst /,_,$$(*D))) -MMD -MP -c $$< -o $$@
+$(BUILD)/$(1)/$(4): $$$$(patsubst %.c,$(BUILD)/$(1)/rt-$(2)/%.o,$$$$(RUNTIME_CORE)) $(BUILD)/$(1)/$(3)
+	@rm -f $$@; mkdir -p $$(@D)/asmrun-$(2)
+	$$(call say,AR,$$@)$$(call RUNTIME_HOST_AR,$$(CC_$(1))) rcs $$@ $$^
+	@ln -sf ../$(4) $$(@D)/asmrun-$(2)/libasmrun_fk.a
+EXTRA_ALL += $(BUILD)/$(1)/$(4)
+-include $$(shell find $(BUILD)/$(1)/rt-$(2) -name '*.d' 2>/dev/null)
+endef
+$(foreach a,$(ARCHES),$(eval $(call runtime_rules,$(a),5.3,stubs.o,libframekit.a,503)))
+$(foreach a,$(ARCHES),$(eval $(call runtime_rules,$(a),5.4,stubs-5.4.o,libframekit-5.4.a,504)))
+
+CHECK_SUITES += runtime
+QUICK_SUITES += runtime

@@ -1,0 +1,21 @@
+/* params.h - what OCAMLRUNPARAM and FRAMEKIT_CHECK set (docs/runtime.md). */
+#ifndef FK_RT_PARAMS_H
+#define FK_RT_PARAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct params {
+    uintptr_t minor_words;    /* s */
+    uintptr_t space_overhead; /* o, percent */
+    uintptr_t stack_words;    /* l: limit of a fiber */
+    uintptr_t max_overhead;   /* Gc.max_overhead; nothing reads it but Gc.get */
+    uintptr_t verbose;        /* v */
+    bool backtrace;           /* b */
+    bool randomize;           /* R: Hashtbl */
+    uintptr_t custom_major_ratio, custom_minor_ratio, custom_minor_max_size; /* M m n */
+};
+extern struct params fk_params;
+void fk_params_init(void);
+
+#endif

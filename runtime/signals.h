@@ -1,0 +1,14 @@
+/* signals.h - OCaml signal handlers, run at safepoints. */
+#ifndef FK_RT_SIGNALS_H
+#define FK_RT_SIGNALS_H
+
+#include "runtime/gc.h"
+
+value fk_signals_run(struct domain *); /* VAL_UNIT or an exception result */
+void fk_signals_init(void);
+void fk_signals_stack(void); /* alternate stack of the calling thread */
+bool fk_signals_pending(void);
+int caml_convert_signal_number(int ocaml);
+int caml_rev_convert_signal_number(int system);
+
+#endif

@@ -1,0 +1,10 @@
+/* thread.h - threads inside a domain. */
+#ifndef FK_RT_THREAD_H
+#define FK_RT_THREAD_H
+
+#include "runtime/domain.h"
+
+/* Waits until the running thread is its domain's last. */
+void fk_threads_join_all(struct domain *);
+
+#endif
