@@ -8,18 +8,45 @@
  * Return addresses are spread evenly over code, so that an equal division of it leaves one or two
  * entries to a bucket: a lookup touches one word of the directory and one entry, and neighbours in
  * code are neighbours in memory, which a hash would undo. Buckets that are crowded after all (a file
- * made to be) are searched by halving. Building is a counting sort, whose cost is the memory that it
- * writes: 36 bytes for a descriptor, 20 of which stay.
+ * made to be) are searched by halving.
+ *
+ * Building costs what it writes to memory. Linkers put tables and code in the same order, and in a
+ * table addresses fall but for stubs at the end of functions: written from behind, entries are nearly
+ * sorted where they stand (quick_fill). When that turns out wrong, a counting sort takes over, with
+ * as much memory again.
  *
  * Nothing changes after it is made: a changed index is a new one. Duplicate return addresses stay as
  * neighbours in table order; a lookup finds the first. */
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "frametable/index.h"
 
 #define CROWDED 16
 /* Addresses of one process are within 2^48; more is damage, and would make a huge directory. */
 #define MOST_SPAN ((uint64_t)1 << 54)
+
+/* Half of the time of a build would go to page faults, one for 4 KB: let the kernel map the pages of
+ * a new array at once. Older kernels refuse; then they come one by one. */
+static void *populate(void *p, size_t n)
+{
+#ifdef MADV_POPULATE_WRITE
+    const int how = MADV_POPULATE_WRITE;
+#else
+    const int how = 23;
+#endif
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1), to = ((uintptr_t)p + n) & ~(page - 1);
+    if (p && n > 16 * page)
+        (void)madvise((void *)from, to - from, how);
+    return p;
+}
+
+static void *new_array(size_t n, size_t size)
+{
+    return populate(malloc(n * size), n * size);
+}
 
 /* --- collecting ----------------------------------------------------------------------------- */
 
@@ -61,21 +88,19 @@ static fk_result refuse(const char *why, fk_error *err)
     return fk_fail(err, FK_BROKEN, NULL, NULL, 0, FK_NO_ENTRY, "%s", why);
 }
 
-/* Room for all descriptors of ix->tables; checks what 32 bits must hold. */
-static fk_result make_heap(const fk_index *ix, heap *h, fk_error *err)
+/* How many descriptors there are; checks what 32 bits must hold. */
+static fk_result count_all(const fk_index *ix, uint64_t *total, fk_error *err)
 {
-    uint64_t total = 0;
-    *h = (heap){.low = UINT64_MAX};
+    *total = 0;
     for (size_t i = 0; i < ix->num_tables; i++) {
         const fk_table *t = ix->tables[i];
-        total += t->num_good;
+        *total += t->num_good;
         if (t->image && t->avail > UINT32_MAX)
             return refuse("an index holds tables of less than 4 GB", err);
     }
-    if (total >= UINT32_MAX)
+    if (*total >= UINT32_MAX)
         return refuse("an index holds at most 4,294,967,294 descriptors", err);
-    h->e = malloc((total + 1) * sizeof *h->e);
-    return h->e ? FK_OK : fk_fail_memory(err, NULL);
+    return FK_OK;
 }
 
 /* --- sorting ------------------------------------------------------------------------------------ */
@@ -86,18 +111,18 @@ static inline uint64_t bucket_of(const fk_index *ix, uint64_t addr)
 }
 
 /* About as many buckets as entries. */
-static fk_result make_directory(fk_index *ix, const heap *h, fk_error *err)
+static fk_result make_directory(fk_index *ix, uint64_t low, uint64_t high, uint64_t n, fk_error *err)
 {
-    uint64_t most = h->n < 8 ? 8 : h->n, span = h->n ? h->high - h->low : 0;
+    uint64_t most = n < 8 ? 8 : n, span = n ? high - low : 0;
     if (span >= MOST_SPAN)
         return refuse("return addresses lie too far from each other for one process", err);
-    ix->base = h->n ? h->low : 0;
+    ix->base = n ? low : 0;
+    ix->count = n;
     while (ix->shift < 32 && span >> ix->shift >= most)
         ix->shift++;
     ix->num_buckets = (span >> ix->shift) + 1;
     ix->dir = calloc(ix->num_buckets + 2, sizeof *ix->dir);
-    ix->entries = malloc((h->n + 1) * sizeof *ix->entries);
-    return ix->dir && ix->entries ? FK_OK : fk_fail_memory(err, NULL);
+    return ix->dir ? FK_OK : fk_fail_memory(err, NULL);
 }
 
 /* By key, then by place: the first of equals is the one that counts. */
@@ -128,24 +153,22 @@ static void sort_bucket(fk_entry *e, size_t n)
     }
 }
 
-/* dir[k + 1] counts bucket k, then becomes where its next entry goes, then where it ends. */
+/* dir[k] counts bucket k, then becomes where it ends, then, as entries go in from behind, where it
+ * starts. Compilers leave falling addresses: filled like this, nearly every bucket is in order. */
 static void distribute(fk_index *ix, const heap *h)
 {
-    uint32_t *next = ix->dir + 1, sum = 0, index = 0, last = UINT32_MAX;
-    ix->count = h->n;
+    uint32_t *next = ix->dir, sum = 0, index = 0, last = UINT32_MAX;
+    ix->key_base = ix->base;
     for (uint64_t i = 0; i < h->n; i++)
         next[bucket_of(ix, h->e[i].retaddr)]++;
-    for (uint64_t k = 0; k < ix->num_buckets; k++) {
-        uint32_t n = next[k];
-        next[k] = sum;
-        sum += n;
-    }
+    for (uint64_t k = 0; k <= ix->num_buckets; k++)
+        next[k] = sum += next[k];
     for (uint64_t i = 0; i < h->n; i++) {
         const raw_entry *r = &h->e[i];
         index = r->table == last ? index + 1 : 0;
         last = r->table;
-        ix->entries[next[bucket_of(ix, r->retaddr)]++] =
-            (fk_entry){(uint32_t)(r->retaddr - ix->base), r->table, index, r->offset};
+        ix->entries[--next[bucket_of(ix, r->retaddr)]] =
+            (fk_entry){(uint32_t)(r->retaddr - ix->key_base), r->table, index, r->offset};
     }
 }
 
@@ -162,21 +185,144 @@ static void sort_buckets(fk_index *ix)
     }
 }
 
-static fk_result fill(fk_index *ix, fk_error *err)
+/* Any order, by counting. */
+static fk_result slow_fill(fk_index *ix, uint64_t total, fk_error *err)
 {
-    heap h;
-    fk_result r = make_heap(ix, &h, err);
-    if (r)
-        return r;
+    heap h = {.low = UINT64_MAX, .e = new_array(total + 1, sizeof *h.e)};
+    if (!h.e)
+        return fk_fail_memory(err, NULL);
     for (size_t i = 0; i < ix->num_tables; i++)
         collect(ix->tables[i], (uint32_t)i, &h);
-    r = make_directory(ix, &h, err);
+    fk_result r = make_directory(ix, h.low, h.high, h.n, err);
     if (!r) {
         distribute(ix, &h);
         sort_buckets(ix);
     }
     free(h.e);
     return r;
+}
+
+/* --- the order that linkers leave ---------------------------------------------------------------- */
+
+/* Moves of 16 bytes that sorting in place may take, for one entry on average. */
+#define MOST_MOVES 8
+
+/* Some writers (and O3 always) list rising addresses: those now fall. */
+static void turn(fk_entry *e, uint64_t n)
+{
+    if (n < 2 || before(&e[0], &e[n - 1]))
+        return;
+    for (uint64_t i = 0; i < n / 2; i++) {
+        fk_entry x = e[i];
+        e[i] = e[n - 1 - i];
+        e[n - 1 - i] = x;
+    }
+}
+
+/* Sorts e[0..n), nearly sorted; false: it was not. */
+static bool settle(fk_entry *e, uint64_t n, uint64_t *moves)
+{
+    turn(e, n);
+    for (uint64_t i = 1; i < n; i++) {
+        fk_entry x = e[i];
+        uint64_t k = i;
+        for (; k > 0 && before(&x, &e[k - 1]); k--)
+            e[k] = e[k - 1];
+        if (i - k > *moves)
+            return false;
+        *moves -= i - k;
+        e[k] = x;
+    }
+    return true;
+}
+
+/* The entries of t, last descriptor first; false: an address is not in the 4 GB from key_base. */
+static bool fill_table(const fk_table *t, uint32_t number, uint64_t key_base, fk_entry *e)
+{
+    const uint8_t *p = t->bytes + t->word, *end = t->bytes + t->avail;
+    fk_descr d = {.table = t, .address = t->address + t->word};
+    uint64_t prev = 0, n = t->num_good;
+    for (d.index = 0; d.index < n; d.index++) {
+        __builtin_prefetch((const void *)((uintptr_t)p + FK_PREFETCH));
+        if (t->gen->read(t, p, end, prev, &d) || (d.retaddr - key_base) >> 32)
+            return false;
+        prev = d.retaddr;
+        e[n - 1 - d.index] = (fk_entry){(uint32_t)(prev - key_base), number, (uint32_t)d.index,
+                                        (uint32_t)(p - t->bytes)};
+        p += d.size;
+        d.address += d.size;
+    }
+    return true;
+}
+
+/* The 4 GB that the first return address lies in. */
+static uint64_t first_window(const fk_index *ix)
+{
+    fk_descr d;
+    for (size_t i = 0; i < ix->num_tables; i++) {
+        const fk_table *t = ix->tables[i];
+        if (t->num_good && !fk_descr_read(t, t->bytes + t->word, 0, 0, &d))
+            return d.retaddr & ~(uint64_t)UINT32_MAX;
+    }
+    return 0;
+}
+
+/* All entries in order, or false. */
+static bool fill_in_order(fk_index *ix, uint64_t total)
+{
+    fk_entry *e = ix->entries;
+    uint64_t n = 0, moves = MOST_MOVES * total;
+    ix->key_base = first_window(ix);
+    for (size_t i = 0; i < ix->num_tables; i++) {
+        uint64_t more = ix->tables[i]->num_good;
+        if (!fill_table(ix->tables[i], (uint32_t)i, ix->key_base, e + n) ||
+            !settle(e + n, more, &moves))
+            return false;
+        if (n && more && before(&e[n], &e[n - 1]))
+            return false;
+        n += more;
+    }
+    return true;
+}
+
+/* dir[k]: the first entry at or behind the start of bucket k. */
+static void index_in_order(fk_index *ix)
+{
+    const fk_entry *e = ix->entries;
+    uint64_t k = 0;
+    for (uint64_t i = 0; i < ix->count; i++) {
+        uint64_t b = bucket_of(ix, ix->key_base + e[i].key);
+        while (k <= b)
+            ix->dir[k++] = (uint32_t)i;
+        ix->duplicates += i && e[i].key == e[i - 1].key;
+    }
+    while (k <= ix->num_buckets)
+        ix->dir[k++] = (uint32_t)ix->count;
+}
+
+/* FK_ABSENT: the entries are not in that order. */
+static fk_result quick_fill(fk_index *ix, uint64_t total, fk_error *err)
+{
+    if (total == 0 || !fill_in_order(ix, total))
+        return FK_ABSENT;
+    fk_result r = make_directory(ix, ix->key_base + ix->entries[0].key,
+                                 ix->key_base + ix->entries[total - 1].key, total, err);
+    if (!r)
+        index_in_order(ix);
+    return r;
+}
+
+static fk_result fill(fk_index *ix, fk_error *err)
+{
+    uint64_t total;
+    fk_result r = count_all(ix, &total, err);
+    if (r)
+        return r;
+    ix->entries = new_array(total + 1, sizeof *ix->entries);
+    if (!ix->entries)
+        return fk_fail_memory(err, NULL);
+    r = quick_fill(ix, total, err);
+    return r == FK_ABSENT ? slow_fill(ix, total, err) : r;
 }
 
 /* --- making --------------------------------------------------------------------------------------- */
@@ -304,7 +450,7 @@ fk_result fk_index_lookup(const fk_index *ix, uint64_t addr, fk_descr *out)
     uint64_t k = bucket_of(ix, addr);
     if (addr < ix->base || k >= ix->num_buckets)
         return FK_ABSENT;
-    uint32_t key = (uint32_t)(addr - ix->base), end = ix->dir[k + 1];
+    uint32_t key = (uint32_t)(addr - ix->key_base), end = ix->dir[k + 1];
     uint32_t i = lower_bound(ix, ix->dir[k], end, key);
     if (i == end || ix->entries[i].key != key)
         return FK_ABSENT;

@@ -6,7 +6,7 @@
 
 /* 16 bytes: what an index costs is mostly the memory that it touches. */
 typedef struct {
-    uint32_t key;    /* low half of the return address less base: tells apart inside of a bucket */
+    uint32_t key;    /* low half of the return address less key_base: tells apart in a bucket */
     uint32_t table;  /* in tables[] */
     uint32_t index;  /* in its table */
     uint32_t offset; /* of the descriptor from its table */
@@ -23,7 +23,8 @@ struct fk_index {
     fk_entry *entries; /* by bucket and key, which is by return address */
     uint64_t count, duplicates;
     uint32_t *dir;     /* dir[k]: first entry of bucket k; num_buckets + 1 of them */
-    uint64_t base;     /* the lowest return address */
+    uint64_t base;     /* the lowest return address: where bucket 0 begins */
+    uint64_t key_base; /* keys are return address less this, low half */
     uint64_t num_buckets;
     unsigned shift;    /* a bucket is 2^shift addresses, at most 2^32 */
     const fk_table **tables;

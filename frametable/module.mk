@@ -26,3 +26,13 @@ test-damage_LDLIBS := -lelf -lcmocka \
 include frametable/fuzz/fuzz.mk
 CHECK_SUITES += frametable
 QUICK_SUITES += frametable
+
+TESTS += frametable-bench
+frametable-bench_SRCS := frametable/tests/bench.c $(frametable_test_SRCS)
+frametable-bench_LIBS := frametable abi
+frametable-bench_LDLIBS := -lelf
+
+.PHONY: bench-frametable
+bench: bench-frametable
+bench-frametable: $(BUILD)/tests/frametable-bench
+	$(Q)$< $$(find "$$(qemu-ci/ocaml fetch forky amd64)" -path '*/bin/ocamlopt.opt' -type f) --synthetic
