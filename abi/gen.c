@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         return 0;
     const fk_abi *abi = argc == 3 ? fk_abi_by_name(argv[1]) : NULL;
     if (!abi || !fk_ocaml_version_parse(argv[2], &version)) {
-        fprintf(stderr, "usage: abi-gen ARCH VERSION   (amd64 arm64 power s390x riscv64; 4.11 .. 5.4)\n"
+        fprintf(stderr, "usage: abi-gen ARCH VERSION\n"
                         "       abi-gen --doc registers-ARCH|frames|calls|domain\n");
         return 3;
     }

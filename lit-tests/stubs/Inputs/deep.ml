@@ -16,6 +16,14 @@ let rec wide a b c d e f g h (x : float) (y : float) n =
   if n = 0 then a + b + c + d + e + f + g + h + int_of_float (x +. y)
   else 1 + wide b c d e f g h a y x (n - 1)
 
+(* The stub raises in the function whose frame did not fit: its callers are seen. *)
+let backtrace () =
+  Printexc.record_backtrace true;
+  let text = match forever 0 with _ -> "" | exception Stack_overflow -> Printexc.get_backtrace () in
+  Printexc.record_backtrace false;
+  let callers = List.filter (String.starts_with ~prefix:"Called from Deep.forever") (String.split_on_char '\n' text) in
+  check "backtrace of an overflow" (List.length callers > 1000)
+
 let overflow () =
   let n = ref 0 in
   for _ = 1 to 3 do
@@ -30,4 +38,5 @@ let run () =
   check "handlers" (match handlers 20_000 with _ -> false | exception Not_found -> true);
   check "allocation" (List.fold_left (fun a (n, s) -> if int_of_string s = n then a + 1 else a) 0 (alloc_deep 20_000) = 20_000);
   check "all argument registers" (wide 1 2 3 4 5 6 7 8 1.25 2.75 40_000 = 40_040);
-  overflow ()
+  overflow ();
+  backtrace ()
