@@ -425,6 +425,7 @@ static void sel_exit(sel *s, const cmm_expr *e)
 static void sel_try(sel *s, const cmm_expr *e, val *d)
 {
     lin_block *outer = s->handler, *join = NULL;
+    uint32_t depth = s->trap_depth; /* an exit in the body leaves others behind */
     if (d) {
         fix_destination(s, e, d);
         join = sel_block(s);
@@ -445,7 +446,7 @@ static void sel_try(sel *s, const cmm_expr *e, val *d)
     sel_expr(s, e->args[0], body);
     sel_emit(s, LIN_POPTRAP, 0, 0);
     s->handler = outer;
-    s->trap_depth--;
+    s->trap_depth = depth;
     lin_block *after = sel_block(s);
     sel_jump(s, after);
     bool falls = e->args[0]->type != CMM_NEVER;

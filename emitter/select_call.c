@@ -240,6 +240,7 @@ static lin_insn *call_insn(sel *s, lin_op op, const cmm_expr *e, const arguments
     if (!callee)
         i->sym = e->args[0]->u.sym;
     i->u.call->stack_words = a->stack;
+    i->dbg = e->dbg; /* its descriptor has no location unless the node itself has one */
     return i;
 }
 
@@ -442,6 +443,7 @@ void sel_extcall(sel *s, const cmm_expr *e, val *d)
     lin_insn *i = new_call_insn(s, direct ? LIN_CCALL : LIN_EXTCALL, nres, n, v, place, 0);
     lin_call *call = i->u.call;
     i->sym = e->u.ext->name;
+    i->dbg = e->dbg;
     call->stack_words = words;
     unsigned ni = 0, nf = 0;
     d->n = nres;
@@ -465,6 +467,7 @@ void sel_raise(sel *s, const cmm_expr *e)
     i->cc = e->kind == CMM_RAISE ? LIN_RAISE_REGULAR
           : e->kind == CMM_RERAISE ? LIN_RAISE_RERAISE : LIN_RAISE_NOTRACE;
     lin_arg(i, 0)->v = v;
+    i->dbg = e->dbg;
     i->u.call = new_call(s, 1);
     i->u.call->arg[0] = s->m->int_args[0];
     s->b->is_cold = true;

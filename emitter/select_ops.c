@@ -669,6 +669,7 @@ void sel_checkbound(sel *s, const cmm_expr *e)
     bool imm = sel_const(s, o[1], &n) && s->t->imm_ok(LIN_CHECKBOUND, LIN_EQ, n);
     lin_vreg size = sel_operand(s, o[0]), index = imm ? 0 : sel_operand(s, o[1]);
     lin_insn *i = sel_emit(s, LIN_CHECKBOUND, 0, imm ? 1 : 2);
+    i->dbg = e->dbg;
     lin_arg(i, 0)->v = size;
     if (imm)
         i->flags |= LIN_F_IMM, i->imm = n;

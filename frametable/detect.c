@@ -10,7 +10,7 @@
 #include "frametable/scan.h"
 
 /* Enough to decide; the rest of the file is read once, by the measure pass. */
-#define SAMPLE_DESCR 20000
+#define SAMPLE_DESCR 5000
 
 static bool frame_plausible(const fk_descr *d, unsigned word)
 {

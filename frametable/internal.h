@@ -108,6 +108,7 @@ struct fk_table {
     uint8_t foreign_pad; /* bytes of the last pad that hold other data (a return to C at the end) */
     uint64_t code_begin, code_end;
     uint64_t descr_bytes, debuginfo_bytes, name_bytes, relocation_bytes, extra_bytes;
+    uint64_t num_chains, num_records, num_wide;
     /* The first fault; its text is made when it is asked for. */
     fk_fault fault;
     uint64_t fault_entry, fault_address;

@@ -3,15 +3,18 @@
  *   address        descr_bytes         debuginfo_bytes      name_bytes          extra_bytes
  *   | count | descriptors ... | records (hash order) | name infos, names, pad | (symbol size) |
  *
- * A record is visited once, whoever refers to it: a bitmap with a bit per 4 bytes of the table
- * remembers, so that damaged chains cost no more than the file is long. */
+ * A record is visited once, whoever refers to it: bitmaps with a bit per 4 bytes of the table
+ * remember, so that damaged chains cost no more than the file is long. */
 #include <stdlib.h>
 
 #include "frametable/image.h"
 
 typedef struct {
     fk_table *t;
-    uint8_t *seen;        /* bit per 4 bytes of the table */
+    uint8_t *seen;         /* bit per 4 bytes of the table: a record that was read */
+    uint8_t *starts;       /* likewise: a chain that was counted */
+    uint8_t *wides;        /* likewise: a chain with a wide record */
+    uint64_t last_bit;     /* the highest that is set in any */
     uint64_t last_nul;    /* the last NUL of the table: a string that starts up to here has an end */
     uint64_t records_end; /* past the last record */
     uint64_t names_begin; /* first name or name_info */
@@ -32,14 +35,23 @@ static void set_fault(fk_table *t, fk_fault fault, uint64_t entry, uint64_t addr
 
 /* --- debuginfo ---------------------------------------------------------------------------- */
 
-static bool first_visit(walk *w, uint64_t record)
+/* Sets the bit of a record; false when it was set. */
+static bool set_bit(walk *w, uint8_t *bits, uint64_t record)
 {
     uint64_t bit = (record - w->t->address) / 4;
     uint8_t mask = (uint8_t)(1u << bit % 8);
-    if (w->seen[bit / 8] & mask)
+    if (bits[bit / 8] & mask)
         return false;
-    w->seen[bit / 8] |= mask;
+    bits[bit / 8] |= mask;
+    if (bit > w->last_bit)
+        w->last_bit = bit;
     return true;
+}
+
+static bool get_bit(const walk *w, const uint8_t *bits, uint64_t record)
+{
+    uint64_t bit = (record - w->t->address) / 4;
+    return bits[bit / 8] >> bit % 8 & 1;
 }
 
 static void note_name(walk *w, uint64_t addr)
@@ -56,7 +68,7 @@ static bool note_string(walk *w, uint64_t addr)
     return addr >= w->t->address && addr <= w->last_nul;
 }
 
-static bool visit_record(walk *w, uint64_t at, uint64_t *next)
+static bool visit_record(walk *w, uint64_t at, uint64_t *next, bool *wide)
 {
     fk_frame f;
     fk_record_parts x;
@@ -65,6 +77,8 @@ static bool visit_record(walk *w, uint64_t at, uint64_t *next)
     if (at + fk_record_size(w->t) > w->records_end)
         w->records_end = at + fk_record_size(w->t);
     *next = x.next;
+    *wide |= f.wide;
+    w->t->num_records++;
     if (x.name_info)
         note_name(w, x.name_info);
     return note_string(w, x.file) && (!x.defname || note_string(w, x.defname));
@@ -83,28 +97,64 @@ static bool on_path(const walk *w, uint64_t start, uint64_t record, unsigned ste
     return steps > 0;
 }
 
-static bool visit_chain(walk *w, uint64_t start)
+/* Is a record wide from `at` on? For a chain that is the end of another one. */
+static bool rest_is_wide(const walk *w, uint64_t at)
+{
+    enum { ENOUGH = 64 }; /* no inlining is deeper, and damage stays cheap */
+    fk_frame f;
+    fk_record_parts x;
+    for (unsigned i = 0; at && i < ENOUGH && !fk_record_read(w->t, at, &f, &x, NULL); i++) {
+        if (f.wide)
+            return true;
+        at = x.next;
+    }
+    return false;
+}
+
+static bool walk_chain(walk *w, uint64_t start, bool *wide)
 {
     uint64_t avail, at = start;
     unsigned steps = 0;
     for (; at && steps < FK_MAX_CHAIN; steps++) {
         if (!fk_table_bytes(w->t, at, &avail))
             return false;
-        if (!first_visit(w, at))
+        if (!set_bit(w, w->seen, at)) {
+            *wide |= w->t->debug == FK_DEBUG_C && rest_is_wide(w, at);
             return !on_path(w, start, at, steps);
-        if (!visit_record(w, at, &at))
+        }
+        if (!visit_record(w, at, &at, wide))
             return false;
     }
     return at == 0;
 }
 
+static bool visit_chain(walk *w, uint64_t start, bool *wide)
+{
+    uint64_t avail;
+    bool here = false;
+    if (!fk_table_bytes(w->t, start, &avail))
+        return false;
+    if (!set_bit(w, w->starts, start)) {
+        *wide |= get_bit(w, w->wides, start);
+        return true;
+    }
+    w->t->num_chains++;
+    bool ok = walk_chain(w, start, &here);
+    if (here)
+        set_bit(w, w->wides, start);
+    *wide |= here;
+    return ok;
+}
+
 static void visit_debug(walk *w, const fk_descr *d)
 {
+    bool wide = false;
     for (uint32_t i = 0; i < d->num_debug; i++) {
         uint64_t at = fk_descr_debuginfo(d, i);
-        if (at && !visit_chain(w, at))
+        if (at && !visit_chain(w, at, &wide))
             set_fault(w->t, FK_FAULT_CHAIN, d->index, at, 0);
     }
+    w->t->num_wide += wide;
 }
 
 /* --- descriptors ------------------------------------------------------------------------------ */
@@ -240,14 +290,17 @@ fk_result fk_tables_measure(fk_image *im, fk_error *err)
     uint64_t most = 0;
     for (size_t i = 0; i < im->num_tables; i++)
         most = im->tables[i].avail > most ? im->tables[i].avail : most;
-    uint8_t *seen = malloc(most / 32 + 1);
-    if (!seen)
+    uint64_t size = most / 32 + 1;
+    uint8_t *bits = calloc(3, size);
+    if (!bits)
         return fk_fail_memory(err, im->name);
     for (size_t i = 0; i < im->num_tables; i++) {
-        walk w = {.t = &im->tables[i], .seen = seen, .names_begin = UINT64_MAX};
-        memset(seen, 0, w.t->avail / 32 + 1);
+        walk w = {.t = &im->tables[i], .seen = bits, .starts = bits + size,
+                  .wides = bits + 2 * size, .names_begin = UINT64_MAX};
         measure(&w);
+        for (int k = 0; k < 3; k++) /* what was set, not all that could be */
+            memset(bits + (uint64_t)k * size, 0, w.last_bit / 8 + 1);
     }
-    free(seen);
+    free(bits);
     return FK_OK;
 }

@@ -65,7 +65,8 @@ static uint64_t table_size(const scanner *s, const fk_region *g, uint64_t addr)
 
 static bool leads_to_code(const scanner *s, uint64_t retaddr)
 {
-    return retaddr > s->code_low && retaddr <= s->code_high;
+    unsigned unit = s->im->abi && s->im->abi->code_align ? s->im->abi->code_align : 1;
+    return retaddr > s->code_low && retaddr <= s->code_high && retaddr % unit == 0;
 }
 
 /* Cheap test of the words at p before any descriptor is read. */

@@ -68,23 +68,86 @@ static void collect(fk_image *im, const fk_symtab *t)
     }
 }
 
-/* By address; of aliases the best last, which is where a search from above arrives first. */
-static int compare(const void *a, const void *b)
+/* --- order ------------------------------------------------------------------------------------
+ * By address; of aliases the best last, which is where a search from above arrives first. Counting
+ * passes over 11 bits of the address, least significant first: three to four for a program of 33,000
+ * symbols, where a comparing sort took a fifth of the time of opening it. */
+#define DIGIT_BITS 11
+
+typedef uint64_t (*digit_fn)(const fk_sym *, unsigned shift);
+
+static uint64_t rank_digit(const fk_sym *s, unsigned shift)
 {
-    const fk_sym *x = a, *y = b;
-    if (x->addr != y->addr)
-        return x->addr < y->addr ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->name < y->name ? -1 : x->name > y->name;
+    return s->rank >> shift;
 }
 
+static uint64_t addr_digit(const fk_sym *s, unsigned shift)
+{
+    return s->addr >> shift & ((1u << DIGIT_BITS) - 1);
+}
+
+/* Stable: keeps the order of equal digits. */
+static void counting_pass(const fk_sym *from, fk_sym *to, size_t n, digit_fn digit, unsigned shift)
+{
+    size_t start[1 << DIGIT_BITS] = {0}, sum = 0;
+    for (size_t i = 0; i < n; i++)
+        start[digit(&from[i], shift)]++;
+    for (size_t d = 0; d < 1 << DIGIT_BITS; d++) {
+        size_t count = start[d];
+        start[d] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[start[digit(&from[i], shift)]++] = from[i];
+}
+
+static uint64_t used_bits(const fk_image *im)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < im->num_syms; i++)
+        bits |= im->syms[i].addr;
+    return bits;
+}
+
+static void swap_buffers(fk_image *im, fk_sym **other)
+{
+    fk_sym *t = im->syms;
+    im->syms = *other;
+    *other = t;
+}
+
+static bool sort_symbols(fk_image *im)
+{
+    fk_sym *other = malloc((im->num_syms + 1) * sizeof *other);
+    if (!other)
+        return false;
+    uint64_t bits = used_bits(im);
+    counting_pass(im->syms, other, im->num_syms, rank_digit, 0);
+    swap_buffers(im, &other);
+    for (unsigned shift = 0; shift < 64 && bits >> shift; shift += DIGIT_BITS) {
+        counting_pass(im->syms, other, im->num_syms, addr_digit, shift);
+        swap_buffers(im, &other);
+    }
+    free(other);
+    return true;
+}
+
+/* --- names ------------------------------------------------------------------------------------- */
+
+/* Eight bytes a step; the names of a program are a megabyte. */
 static uint32_t hash(const char *s)
 {
-    uint32_t h = 2166136261u;
-    for (; *s; s++)
-        h = (h ^ (uint8_t)*s) * 16777619u;
-    return h;
+    size_t n = strlen(s);
+    uint64_t h = n, w = 0;
+    for (; n >= 8; n -= 8, s += 8) {
+        memcpy(&w, s, 8);
+        h = (h ^ w) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 32;
+    }
+    w = 0;
+    memcpy(&w, s, n);
+    h = (h ^ w) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(h >> 32);
 }
 
 static const char *name_of(const fk_image *im, size_t i)
@@ -135,7 +198,8 @@ fk_result fk_symbols_load(fk_image *im, fk_error *err)
     if (!im->syms)
         return fk_fail_memory(err, im->name);
     collect(im, t);
-    qsort(im->syms, im->num_syms, sizeof *im->syms, compare);
+    if (!sort_symbols(im))
+        return fk_fail_memory(err, im->name);
     return build_names(im, err);
 }
 

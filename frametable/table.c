@@ -94,7 +94,8 @@ void fk_table_info_get(const fk_table *t, fk_table_info *out)
                            .address = t->address, .num_descr = t->num_descr,
                            .descr_bytes = t->descr_bytes, .debuginfo_bytes = t->debuginfo_bytes,
                            .name_bytes = t->name_bytes, .relocation_bytes = t->relocation_bytes,
-                           .extra_bytes = t->extra_bytes, .code_begin = t->code_begin,
+                           .extra_bytes = t->extra_bytes, .num_chains = t->num_chains,
+                           .num_records = t->num_records, .num_wide = t->num_wide, .code_begin = t->code_begin,
                            .code_end = t->code_end};
 }
 

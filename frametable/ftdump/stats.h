@@ -4,7 +4,6 @@
 #define FT_STATS_H
 
 #include "frametable/ftdump/ftdump.h"
-#include "frametable/ftdump/set.h"
 
 /*        key               column in --totals */
 #define FT_STATS(X)                                                                                \

@@ -169,6 +169,8 @@ typedef struct {
     uint64_t name_bytes;  /* name records, file names, pads to the table's end */
     uint64_t relocation_bytes; /* relocations that the table needs, in this file's form */
     uint64_t extra_bytes; /* bytes after what was decoded, up to the symbol's size (trap T1) */
+    uint64_t num_chains, num_records; /* different ones; 0 in O3, whose records cannot be read */
+    uint64_t num_wide;    /* descriptors with a wide record (fk_frame) */
     uint64_t code_begin, code_end; /* of the module, 0 when unknown */
 } fk_table_info;
 void fk_table_info_get(const fk_table *, fk_table_info *out);
