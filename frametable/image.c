@@ -76,6 +76,8 @@ static fk_result load(fk_image *im, const fk_open_options *o, fk_error *err)
     if (!r)
         r = fk_relocs_apply(im, err);
     if (!r)
+        r = fk_targets_load(im, err);
+    if (!r)
         r = fk_tables_locate(im, o && o->scan, err);
     if (r)
         return r;
@@ -129,6 +131,7 @@ void fk_image_close(fk_image *im)
     free(im->functions);
     free(im->names);
     free(im->relocs);
+    free(im->targets);
     free(im->tables);
     free(im->module_names);
     free(im);

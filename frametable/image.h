@@ -19,6 +19,7 @@ typedef struct {
     uint64_t file_size; /* readable bytes: 0 for NOBITS */
     uint8_t *bytes;     /* NULL: nothing in the file */
     uint32_t index;     /* section header index, 0: a segment */
+    uint32_t entsize;   /* of .plt */
     bool code, writable;
 } fk_region;
 
@@ -56,6 +57,12 @@ typedef struct {
     uint32_t type, symbol;
 } fk_reloc;
 
+/* A dynamic relocation that names a symbol. */
+typedef struct {
+    uint64_t offset;
+    uint32_t array, entry; /* relocs[array], its entry */
+} fk_target;
+
 struct fk_image {
     char *name;
     uint8_t *data;
@@ -82,6 +89,9 @@ struct fk_image {
 
     fk_relocs *relocs;
     size_t num_relocs;
+    size_t plt_relocs; /* 1 + which of relocs belongs to .plt, 0: none */
+    fk_target *targets; /* linked files: by offset */
+    size_t num_targets;
 
     fk_table *tables;
     size_t num_tables;
@@ -121,6 +131,9 @@ bool fk_symtab_get(const fk_image *, const fk_symtab *, uint64_t i, fk_symbol *o
 bool fk_reloc_get(const fk_image *, const fk_relocs *, uint64_t i, fk_reloc *out);
 fk_result fk_relocs_apply(fk_image *, fk_error *);
 void fk_relocs_count(fk_image *); /* relocation_bytes of every table */
+
+/* --- target.c --------------------------------------------------------------------- */
+fk_result fk_targets_load(fk_image *, fk_error *);
 
 /* --- locate.c, detect.c, measure.c ---------------------------------------------- */
 fk_result fk_tables_locate(fk_image *, bool scan, fk_error *);

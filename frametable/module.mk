@@ -5,7 +5,7 @@ frametable_core_SRCS := $(addprefix frametable/,error.c generation.c table.c dec
   debuginfo.c index.c index_native.c) \
   $(addprefix frametable/,builder.c intern.c sink.c encode.c encode_o3.c encode_debug.c output.c model.c roundtrip.c)
 frametable_SRCS := $(frametable_core_SRCS) $(addprefix frametable/,image.c section.c dynamic.c \
-  symbol.c reloc.c locate.c scan.c detect.c measure.c index_image.c)
+  symbol.c reloc.c target.c locate.c scan.c detect.c measure.c index_image.c)
 CFLAGS_frametable := -DFK_VERSION='"0.1"'
 
 TESTS += ft-cat

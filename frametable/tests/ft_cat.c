@@ -1,8 +1,9 @@
 /* ft-cat: everything that libframetable says about a file, for tests. Not ftdump: no options for
  * people, and a form that changes only with the library.
  *
- *   ft-cat [--scan] [--as=GEN] [--encode=GEN] [--quiet] FILE...
+ *   ft-cat [--scan] [--as=GEN] [--encode=GEN] [--quiet] [--targets] FILE...
  *
+ * --targets lists what function calls through the PLT reach.
  * --encode writes assembler text of the first table in GEN instead; labels are function+offset. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 static fk_open_options options;
 static fk_generation encode;
-static bool quiet;
+static bool quiet, targets;
 static int status;
 
 static void complain(const fk_error *err)
@@ -143,6 +144,21 @@ static void print_index(const fk_image *im)
     fk_index_free(ix);
 }
 
+/* Entries of the PLT are at multiples of 4 from its start. */
+static void print_targets(const fk_image *im)
+{
+    fk_section g;
+    fk_symbol s, last = {.name = ""};
+    for (size_t i = 0; fk_image_section(im, i, &g) == FK_OK; i++) {
+        for (uint64_t at = 0; strncmp(g.name, ".plt", 4) == 0 && at < g.size; at += 4) {
+            if (fk_image_target(im, g.addr + at, &s) != FK_OK || s.name == last.name)
+                continue;
+            printf("  %s+%llu -> %s\n", g.name, (unsigned long long)at, s.name);
+            last = s;
+        }
+    }
+}
+
 /* --- encoding ----------------------------------------------------------------------------- */
 
 static void put(const char *text, size_t length, void *arg)
@@ -199,6 +215,8 @@ static int print_image(fk_image *im, const fk_error *err, void *arg)
     printf("  located by %s\n", fk_image_located_by(im));
     for (size_t i = 0; (t = fk_image_table(im, i)); i++)
         print_table(im, t);
+    if (targets)
+        print_targets(im);
     print_index(im);
     return 0;
 }
@@ -209,6 +227,8 @@ static void option(const char *arg)
         options.scan = true;
     else if (strcmp(arg, "--quiet") == 0)
         quiet = true;
+    else if (strcmp(arg, "--targets") == 0)
+        targets = true;
     else if (strncmp(arg, "--as=", 5) != 0 || !fk_generation_parse(arg + 5, &options.generation))
         if (strncmp(arg, "--encode=", 9) != 0 || !fk_generation_parse(arg + 9, &encode))
             exit(3);

@@ -148,8 +148,10 @@ fk_result fk_image_symbol_at(const fk_image *, uint64_t addr, fk_symbol *out);
 fk_result fk_image_symbol(const fk_image *, const char *name, fk_symbol *out);
 /* The nth symbol in address order; FK_ABSENT past the last. */
 fk_result fk_image_symbol_nth(const fk_image *, size_t n, fk_symbol *out);
-/* The symbol that the relocation at `addr` (an instruction field or a data
- * word) refers to, through PLT and GOT where there is one. */
+/* The symbol that the place at `addr` refers to. In an object: by the relocation of
+ * an instruction field or data word. In a linked file: by the dynamic relocation
+ * of a GOT slot or data word, or addr is an entry of the PLT (not on power, whose
+ * linker writes call stubs with symbols instead). FK_ABSENT: none. */
 fk_result fk_image_target(const fk_image *, uint64_t addr, fk_symbol *out);
 
 /* --- tables --------------------------------------------------------------- */
