@@ -164,13 +164,15 @@ static void show_table(ft_run *run, const ft_comparison *c)
 
 static void show_quartiles(ft_run *run, const ft_comparison *c)
 {
-    ft_puts(&run->out, "\n  change by module      modules      least  1st quart.     median  3rd quart.       most\n");
+    ft_puts(&run->out, "\n  change by module      modules      least  1st quart.     median  3rd "
+                       "quart.       most\n");
     for (int q = 0; q < FT_QUANTITIES; q++) {
         size_t n;
         double *v = ft_compare_ratios(c, (ft_quantity)q, &n);
         ft_printf(&run->out, "  %-20s %8zu", ft_quantity_name((ft_quantity)q), n);
         for (int k = 0; k <= 4; k++)
-            ft_printf(&run->out, "  %+8.2f %%", n == 0 ? 0.0 : 100.0 * (ft_quantile(v, n, k / 4.0) - 1));
+            ft_printf(&run->out, "  %+8.2f %%",
+                      n == 0 ? 0.0 : 100.0 * (ft_quantile(v, n, k / 4.0) - 1));
         ft_putc(&run->out, '\n');
         free(v);
     }
@@ -216,7 +218,9 @@ static void show_outliers(ft_run *run, const ft_comparison *c)
             count[q]++;
             list[n++] = (outlier){&c->pairs[i], (ft_quantity)q, r > 1 ? r : 1 / r};
         }
-    ft_printf(&run->out, "\n  modules that changed by more than %.1f times: %zu frametables, %zu debuginfo, %zu without functions\n",
+    ft_printf(&run->out,
+              "\n  modules that changed by more than %.1f times: %zu frametables, %zu debuginfo, "
+              "%zu without functions\n",
               OUTLIER, count[FT_FRAMETABLE], count[FT_DEBUGINFO], count[FT_PLACES]);
     if (n > 0)
         qsort(list, n, sizeof *list, farthest_first);
@@ -232,7 +236,8 @@ static int by_change(const void *a, const void *b)
     const ft_pair *p[2] = {a, b};
     for (int i = 0; i < 2; i++) {
         const ft_side *o = &p[i]->side[0], *n = &p[i]->side[1];
-        int64_t d = (int64_t)(n->descr + n->records + n->names) - (int64_t)(o->descr + o->records + o->names);
+        int64_t d = (int64_t)(n->descr + n->records + n->names) -
+                    (int64_t)(o->descr + o->records + o->names);
         change[i] = (uint64_t)(d < 0 ? -d : d);
     }
     if (change[0] != change[1])
@@ -245,7 +250,8 @@ static void show_module(ft_run *run, const ft_pair *p)
     ft_out *o = &run->out;
     ft_putc(o, ' ');
     for (int q = 0; q <= FT_DEBUGINFO; q++) {
-        uint64_t old = quantity(&p->side[0], (ft_quantity)q), now = quantity(&p->side[1], (ft_quantity)q);
+        uint64_t old = quantity(&p->side[0], (ft_quantity)q),
+                 now = quantity(&p->side[1], (ft_quantity)q);
         ft_printf(o, " %9llu %9llu %+9.2f %%", (unsigned long long)old, (unsigned long long)now,
                   ft_percent_change(old, now));
     }
@@ -317,7 +323,8 @@ static void show_json(ft_run *run, const ft_comparison *c)
         json_object_set_new(o, "name", ft_json_text(c->pairs[i].module));
         for (int s = 0; s < 2; s++)
             json_object_set_new(o, s == 0 ? "old" : "new",
-                                c->pairs[i].side[s].present ? json_side(&c->pairs[i].side[s]) : json_null());
+                                c->pairs[i].side[s].present ? json_side(&c->pairs[i].side[s])
+                                                            : json_null());
         ft_json_value(j, NULL, o);
     }
     ft_json_close(j, ']');

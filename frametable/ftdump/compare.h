@@ -9,9 +9,9 @@
 /* Bytes of one module, or of all. */
 typedef struct {
     uint64_t descr, records, names, relocs;
-    uint64_t files;        /* of names: file names; the rest is about functions */
-    uint64_t descriptors;  /* count */
-    uint64_t content;      /* fingerprint without addresses; 0: not taken */
+    uint64_t files;       /* of names: file names; the rest is about functions */
+    uint64_t descriptors; /* count */
+    uint64_t content;     /* fingerprint without addresses; 0: not taken */
     bool present;
 } ft_side;
 
@@ -23,10 +23,10 @@ typedef struct {
 typedef struct {
     const char *title[2]; /* column headings */
     const char *plot_title;
-    uint64_t file[2];     /* file sizes */
+    uint64_t file[2]; /* file sizes */
     ft_pair *pairs;
     size_t num_pairs, room;
-    bool reverse;         /* also show the change seen from the new side */
+    bool reverse; /* also show the change seen from the new side */
 } ft_comparison;
 
 /* Bytes of the file names of one table, each stored once. Start with {0}. */
@@ -67,7 +67,8 @@ typedef struct {
 
 /* Box plot on a logarithmic axis, drawn by gnuplot into the file of --plot.
  * `ratio`: the values are factors and the ticks are percents of change. */
-void ft_plot(ft_run *, const char *title, const char *axis, bool ratio, const ft_series *, size_t n);
+void ft_plot(ft_run *, const char *title, const char *axis, bool ratio, const ft_series *,
+             size_t n);
 
 /* --- numbers ------------------------------------------------------------------- */
 

@@ -84,8 +84,8 @@ static void text(collector *c, const fk_table *t, size_t n)
     ft_color_set(o, FT_BOLD);
     ft_puts_name(o, ft_module_name(&c->info));
     ft_color_set(o, FT_PLAIN);
-    ft_printf(o, ": %zu chain%s, %llu frame%s\n", n, n == 1 ? "" : "s",
-              (unsigned long long)frames, frames == 1 ? "" : "s");
+    ft_printf(o, ": %zu chain%s, %llu frame%s\n", n, n == 1 ? "" : "s", (unsigned long long)frames,
+              frames == 1 ? "" : "s");
     for (size_t i = 0; i < n; i++)
         text_chain(c, t, &c->chains.cells[i]);
 }
@@ -180,8 +180,8 @@ static void point(void *arg, const ft_point *p)
 
 static void table_end(void *arg, const fk_table *t, const fk_error *fault)
 {
-    static void (*const show[])(collector *, const fk_table *, size_t) = {
-        [FT_TEXT] = text, [FT_JSON] = json, [FT_CSV] = csv};
+    static void (*const show[])(collector *, const fk_table *,
+                                size_t) = {[FT_TEXT] = text, [FT_JSON] = json, [FT_CSV] = csv};
     collector *c = arg;
     (void)fault; /* the walk has said it */
     show[c->run->opt->style](c, t, sort_cells(&c->chains));

@@ -133,7 +133,8 @@ static void show_text(ft_run *run, const verdict *v)
 {
     for (int i = 0; i < 2; i++)
         ft_heading_show(run, &headings[i]);
-    ft_printf(&run->out, "\n  modules: %zu the same for the collector, %zu differ, %zu new, %zu gone\n",
+    ft_printf(&run->out,
+              "\n  modules: %zu the same for the collector, %zu differ, %zu new, %zu gone\n",
               v->same, v->content, v->added, v->removed);
 }
 

@@ -21,6 +21,8 @@ struct ft_disasm {
     char bytes[64];
 };
 
+#define RISCV64 (CS_MODE_RISCV64 | CS_MODE_RISCVC)
+
 /* unit: bytes to step over when nothing decodes. branches: how the mnemonics
  * of direct branches begin. relative: Capstone prints their distance. */
 static const struct {
@@ -35,7 +37,7 @@ static const struct {
     {EM_AARCH64, 8, CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, 4, false, {"b", "cb", "tb"}},
     {EM_PPC64, 8, CS_ARCH_PPC, CS_MODE_64 | CS_MODE_LITTLE_ENDIAN, 4, false, {"b"}},
     {EM_S390, 8, CS_ARCH_SYSZ, CS_MODE_BIG_ENDIAN, 2, false, {"br", "j", "cg", "cl", "cr", "ci"}},
-    {EM_RISCV, 8, CS_ARCH_RISCV, CS_MODE_RISCV64 | CS_MODE_RISCVC, 2, true, {"b", "j", "c.b", "c.j"}},
+    {EM_RISCV, 8, CS_ARCH_RISCV, RISCV64, 2, true, {"b", "j", "c.b", "c.j"}},
     {EM_386, 4, CS_ARCH_X86, CS_MODE_32, 1, false, {"call", "j"}},
     {EM_ARM, 4, CS_ARCH_ARM, CS_MODE_ARM, 4, false, {"b"}},
 };

@@ -26,13 +26,13 @@ enum {
 #define X(key, title) H_##key,
     HISTOGRAMS(X)
 #undef X
-    NUM_HISTOGRAMS
+        NUM_HISTOGRAMS
 };
 
 /* Something stored once per module that could be shared. */
 typedef struct {
     const char *key, *title;
-    ft_set content;       /* distinct by content in the whole file */
+    ft_set content; /* distinct by content in the whole file */
     uint64_t references, stored, stored_bytes, distinct_bytes;
 } sharing;
 
@@ -110,7 +110,8 @@ static void note_frame(walk *w, const fk_frame *f)
         return;
     ft_histogram_add(&now.h[H_line], (uint64_t)(uint32_t)f->line);
     if (f->end_line >= 0)
-        ft_histogram_add(&now.h[H_line_span], (uint64_t)(f->end_line >= f->line ? f->end_line - f->line : 0));
+        ft_histogram_add(&now.h[H_line_span],
+                         (uint64_t)(f->end_line >= f->line ? f->end_line - f->line : 0));
     ft_histogram_add(&now.h[H_start_char], (uint64_t)(f->start_char >= 0 ? f->start_char : 0));
     ft_histogram_add(&now.h[H_end_char], (uint64_t)(f->end_char >= 0 ? f->end_char : 0));
     note_string(w, &now.s[S_FILES], f->file, (uint64_t)(uintptr_t)f->file);
@@ -321,9 +322,9 @@ static void text_sharing(ft_out *o)
     ft_puts(o, "                        used      stored   different  bytes stored   different\n");
     for (int i = 0; i < NUM_SHARINGS; i++) {
         const sharing *s = &now.s[i];
-        ft_printf(o, "  %-15s %12llu%12llu%12zu%14llu%12llu\n", s->title, (unsigned long long)s->references,
-                  (unsigned long long)s->stored, s->content.used, (unsigned long long)s->stored_bytes,
-                  (unsigned long long)s->distinct_bytes);
+        ft_printf(o, "  %-15s %12llu%12llu%12zu%14llu%12llu\n", s->title,
+                  (unsigned long long)s->references, (unsigned long long)s->stored, s->content.used,
+                  (unsigned long long)s->stored_bytes, (unsigned long long)s->distinct_bytes);
     }
 }
 

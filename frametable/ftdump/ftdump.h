@@ -69,14 +69,14 @@ typedef struct ft_run {
     const ft_options *opt;
     ft_out out;
     ft_json json;
-    void *state;         /* the mode's own */
-    int shown;           /* headings written so far */
-    const char *path;    /* the FILE at hand */
-    int images;          /* images opened so far */
-    int matched;         /* modules that passed the filters */
-    bool flat;           /* JSON: one image, no "files" array */
-    bool broken;         /* something could not be read */
-    bool findings;       /* differences, addresses not found */
+    void *state;      /* the mode's own */
+    int shown;        /* headings written so far */
+    const char *path; /* the FILE at hand */
+    int images;       /* images opened so far */
+    int matched;      /* modules that passed the filters */
+    bool flat;        /* JSON: one image, no "files" array */
+    bool broken;      /* something could not be read */
+    bool findings;    /* differences, addresses not found */
 } ft_run;
 
 /* Writes the fault to standard error and remembers that there was one. */
@@ -87,7 +87,7 @@ void ft_complain(ft_run *, const char *file, const char *message);
 
 typedef struct {
     fk_descr d;
-    fk_symbol fn; /* name NULL: no symbol there */
+    fk_symbol fn;    /* name NULL: no symbol there */
     uint64_t offset; /* retaddr - fn.addr, or from the section's start */
     const char *section;
 } ft_point;
@@ -115,8 +115,8 @@ typedef struct {
     const char *path;
     char arch[16], kind[32], format[8], reason[160], located_by[32];
     const char *endian;
-    uint64_t size;      /* of the file */
-    unsigned images;    /* members of an archive, else 1 */
+    uint64_t size;   /* of the file */
+    unsigned images; /* members of an archive, else 1 */
     uint64_t modules;
 } ft_heading;
 
@@ -158,7 +158,7 @@ void ft_json_open(ft_json *, const char *key, char bracket);
 void ft_json_close(ft_json *, char bracket);
 /* Takes the reference of `value`; one value a line at depth > 1. */
 void ft_json_value(ft_json *, const char *key, json_t *value);
-json_t *ft_json_text(const char *);  /* any bytes: bad UTF-8 becomes U+FFFD */
+json_t *ft_json_text(const char *); /* any bytes: bad UTF-8 becomes U+FFFD */
 json_t *ft_json_hex(uint64_t);
 json_t *ft_json_error(const fk_error *);
 

@@ -100,7 +100,8 @@ static void text_bucket(ft_out *o, const ft_bucket *b, uint64_t n, uint64_t most
     if (b->low == b->high)
         snprintf(range, sizeof range, "%llu", (unsigned long long)b->low);
     else
-        snprintf(range, sizeof range, "%llu-%llu", (unsigned long long)b->low, (unsigned long long)b->high);
+        snprintf(range, sizeof range, "%llu-%llu", (unsigned long long)b->low,
+                 (unsigned long long)b->high);
     ft_printf(o, "  %21s %10llu  %6.2f %%", range, (unsigned long long)b->count,
               100.0 * (double)b->count / (double)n);
     size_t bar = (size_t)((double)b->count * BAR / (double)most + 0.5);
@@ -121,9 +122,10 @@ void ft_histogram_text(ft_out *o, const ft_histogram *h)
         ft_puts(o, ": none\n");
         return;
     }
-    ft_printf(o, ": %llu, least %llu, median %llu, mean %.2f, most %llu\n", (unsigned long long)h->n,
-              (unsigned long long)h->least, (unsigned long long)ft_histogram_median(h),
-              h->sum / (double)h->n, (unsigned long long)h->most);
+    ft_printf(o, ": %llu, least %llu, median %llu, mean %.2f, most %llu\n",
+              (unsigned long long)h->n, (unsigned long long)h->least,
+              (unsigned long long)ft_histogram_median(h), h->sum / (double)h->n,
+              (unsigned long long)h->most);
     for (size_t i = 0; i < n; i++)
         most = b[i].count > most ? b[i].count : most;
     for (size_t i = 0; i < n; i++)

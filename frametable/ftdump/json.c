@@ -54,7 +54,8 @@ void ft_json_value(ft_json *j, const char *key, json_t *value)
     if (value == NULL) /* out of memory: keep the document well formed */
         ft_puts(j->out, "null");
     else
-        json_dump_callback(value, put_chunk, j->out, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+        json_dump_callback(value, put_chunk, j->out,
+                           JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
     json_decref(value);
 }
 

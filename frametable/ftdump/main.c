@@ -85,9 +85,9 @@ static int one_image(fk_image *im, const fk_error *err, void *arg)
     }
     if (fk_image_num_tables(im) == 0 && !mode->takes_empty)
         return 0;
-    document_begin(run, mode->takes_pair ||
-                            (run->opt->num_files == 1 &&
-                             (whole || fk_image_kind(im) != FK_KIND_ARCHIVE_MEMBER)));
+    document_begin(run,
+                   mode->takes_pair || (run->opt->num_files == 1 &&
+                                        (whole || fk_image_kind(im) != FK_KIND_ARCHIVE_MEMBER)));
     run->path = w->path;
     run->images++;
     w->shown++;
@@ -132,8 +132,9 @@ static void check_filters(ft_run *run)
     const ft_options *o = run->opt;
     if (run->images == 0 || run->matched > 0 || (o->module == NULL && o->function == NULL))
         return;
-    ft_complain(run, NULL, o->function != NULL ? "no descriptor matches --module and --function"
-                                               : "no module matches --module");
+    ft_complain(run, NULL,
+                o->function != NULL ? "no descriptor matches --module and --function"
+                                    : "no module matches --module");
     run->findings = true;
 }
 

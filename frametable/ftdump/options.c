@@ -60,8 +60,19 @@ static bool fail(const char *format, ...)
 }
 
 enum {
-    OPT_MODULE = 256, OPT_FUNCTION, OPT_FORMAT, OPT_SCAN, OPT_STYLE, OPT_PLOT, OPT_TOP,
-    OPT_NO_ADDRESSES, OPT_COLOR, OPT_HELP, OPT_VERSION, OPT_VERIFY, OPT_MODES
+    OPT_MODULE = 256,
+    OPT_FUNCTION,
+    OPT_FORMAT,
+    OPT_SCAN,
+    OPT_STYLE,
+    OPT_PLOT,
+    OPT_TOP,
+    OPT_NO_ADDRESSES,
+    OPT_COLOR,
+    OPT_HELP,
+    OPT_VERSION,
+    OPT_VERIFY,
+    OPT_MODES
 };
 
 static const struct option long_options[] = {
@@ -97,8 +108,8 @@ static const struct option long_options[] = {
 };
 
 static const ft_mode *const modes[] = {
-    &ft_mode_descriptors, &ft_mode_summary, &ft_mode_totals, &ft_mode_debuginfo,
-    &ft_mode_histogram,   &ft_mode_sizes,   &ft_mode_lookup, &ft_mode_disassemble,
+    &ft_mode_descriptors, &ft_mode_summary, &ft_mode_totals,    &ft_mode_debuginfo,
+    &ft_mode_histogram,   &ft_mode_sizes,   &ft_mode_lookup,    &ft_mode_disassemble,
     &ft_mode_diff,        &ft_mode_recode,  &ft_mode_roundtrip,
 };
 
@@ -109,7 +120,8 @@ static bool set_mode(ft_options *o, const ft_mode *mode)
     o->mode = mode;
     if (mode == &ft_mode_lookup)
         o->lookup = optarg;
-    if (mode == &ft_mode_recode && (!fk_generation_parse(optarg, &o->recode) || o->recode == FK_GEN_AUTO))
+    if (mode == &ft_mode_recode &&
+        (!fk_generation_parse(optarg, &o->recode) || o->recode == FK_GEN_AUTO))
         return fail("--recode=%s: the format is one of A B C O1 O2 O3", optarg);
     return true;
 }

@@ -111,7 +111,8 @@ static void put_quoted(FILE *g, const char *s)
     fputc('\'', g);
 }
 
-static void program(FILE *g, const char *title, const char *axis, bool ratio, const ft_series *s, size_t n)
+static void program(FILE *g, const char *title, const char *axis, bool ratio, const ft_series *s,
+                    size_t n)
 {
     double low, high;
     range(s, n, &low, &high);
@@ -119,7 +120,8 @@ static void program(FILE *g, const char *title, const char *axis, bool ratio, co
     put_quoted(g, title);
     fputs(" noenhanced\nset ylabel ", g);
     put_quoted(g, axis);
-    fprintf(g, "\nset logscale y\nset yrange [%g:%g]\nset grid ytics\nunset key\n", low / 1.05, high * 1.05);
+    fprintf(g, "\nset logscale y\nset yrange [%g:%g]\nset grid ytics\nunset key\n", low / 1.05,
+            high * 1.05);
     fputs("set style boxplot outliers pointtype 7\nset style fill solid 0.3 border -1\n", g);
     fputs("set pointsize 0.4\nset border 3\nset ytics nomirror\n", g);
     if (ratio)
@@ -155,7 +157,8 @@ static void feed(ft_run *run, FILE *g, pid_t pid, const char *title, const char 
     }
 }
 
-void ft_plot(ft_run *run, const char *title, const char *axis, bool ratio, const ft_series *s, size_t n)
+void ft_plot(ft_run *run, const char *title, const char *axis, bool ratio, const ft_series *s,
+             size_t n)
 {
     pid_t pid;
     int fd = open_plot(run);
@@ -166,8 +169,9 @@ void ft_plot(ft_run *run, const char *title, const char *axis, bool ratio, const
     FILE *g = start(fd, &pid);
     close(fd);
     if (g == NULL) {
-        ft_complain(run, "gnuplot", errno == ENOENT ? "not found: --plot needs it (package gnuplot-nox)"
-                                                    : strerror(errno));
+        ft_complain(run, "gnuplot",
+                    errno == ENOENT ? "not found: --plot needs it (package gnuplot-nox)"
+                                    : strerror(errno));
         run->broken = true;
         return;
     }

@@ -20,7 +20,7 @@ typedef struct {
     size_t last;          /* for ft_compare_pair */
     uint64_t debug_slots; /* pointers from descriptors to records in A */
     ft_files files;
-    ft_set ends;          /* last records of chains, by content: A stores each once */
+    ft_set ends; /* last records of chains, by content: A stores each once */
 } coder;
 
 /* --- the pointers of A ------------------------------------------------------------- */
@@ -28,7 +28,8 @@ typedef struct {
 /* A chain of A is a linked list; lists with the same end share it. */
 static void note_end(coder *c, const fk_frame *last)
 {
-    const int32_t v[] = {last->line, last->start_char, last->end_char, last->end_offset, last->raise};
+    const int32_t v[] = {last->line, last->start_char, last->end_char, last->end_offset,
+                         last->raise};
     c->debug_slots++;
     ft_set_cell(&c->ends, ft_hash(ft_hash(0, v, sizeof v), last->file, strlen(last->file)));
 }
@@ -77,7 +78,8 @@ static uint64_t relocations(const coder *c, const fk_table *t, const fk_table_in
         return unit;
     if (c->to != FK_GEN_A)
         return unit * info->num_descr;
-    return unit * (info->num_descr + c->debug_slots + (records > c->ends.used ? records - c->ends.used : 0));
+    return unit * (info->num_descr + c->debug_slots +
+                   (records > c->ends.used ? records - c->ends.used : 0));
 }
 
 /* --- one module ------------------------------------------------------------------------ */
@@ -202,8 +204,5 @@ static void file_end(ft_run *run, const char *path)
     memset(&heading, 0, sizeof heading);
 }
 
-const ft_mode ft_mode_recode = {.option = "recode",
-                                .begin = begin,
-                                .image = image,
-                                .file_end = file_end,
-                                .can_plot = true};
+const ft_mode ft_mode_recode = {
+    .option = "recode", .begin = begin, .image = image, .file_end = file_end, .can_plot = true};

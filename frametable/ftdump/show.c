@@ -111,7 +111,8 @@ void ft_show_place(ft_out *o, const fk_frame *f)
     ft_puts_name(o, f->defname);
 }
 
-void ft_show_chain(ft_run *run, const fk_descr *d, uint32_t slot, const char *first, const char *rest)
+void ft_show_chain(ft_run *run, const fk_descr *d, uint32_t slot, const char *first,
+                   const char *rest)
 {
     fk_chain c;
     fk_frame f;
@@ -196,7 +197,8 @@ void ft_place_text(const fk_frame *f, char *buf, size_t size)
     if (f->opaque)
         snprintf(buf, size, "%08x %08x", f->raw[0], f->raw[1]);
     else if (f->end_line >= 0 && f->end_line != f->line)
-        snprintf(buf, size, "%s:%d:%d-%d:%d", f->file, f->line, f->start_char, f->end_line, f->end_char);
+        snprintf(buf, size, "%s:%d:%d-%d:%d", f->file, f->line, f->start_char, f->end_line,
+                 f->end_char);
     else
         snprintf(buf, size, "%s:%d:%d-%d", f->file, f->line, f->start_char, f->end_char);
 }

@@ -45,8 +45,9 @@ static void image(ft_run *run, const fk_image *im)
         if (!ft_module_matches(run, &info) || !reserve())
             continue;
         run->matched++;
-        now.rows[now.n++] = (row){strdup(ft_module_name(&info)), info.num_descr, info.descr_bytes,
-                                  info.debuginfo_bytes, info.name_bytes, info.relocation_bytes};
+        now.rows[now.n++] =
+            (row){strdup(ft_module_name(&info)), info.num_descr,  info.descr_bytes,
+                  info.debuginfo_bytes,          info.name_bytes, info.relocation_bytes};
         if (fk_table_status(t, &err) != FK_OK)
             ft_fault(run, &err);
     }
@@ -98,8 +99,9 @@ static void text(ft_run *run)
     char name[64];
     row all = sum();
     ft_heading_show(run, &now.heading);
-    ft_puts(&run->out, "\n   descriptors       bytes   debuginfo       names relocations       total"
-                       "  of file  module\n");
+    ft_puts(&run->out,
+            "\n   descriptors       bytes   debuginfo       names relocations       total"
+            "  of file  module\n");
     for (size_t i = 0; i < limit(run); i++)
         text_row(run, &now.rows[i], now.rows[i].module != NULL ? now.rows[i].module : "");
     snprintf(name, sizeof name, "(all %zu modules)", now.n);
@@ -188,8 +190,9 @@ static void plot(ft_run *run)
 static void begin(ft_run *run)
 {
     if (run->opt->style == FT_CSV)
-        ft_puts(&run->out, "file,module,num_descriptors,descriptor_bytes,debuginfo_bytes,name_bytes,"
-                           "relocation_bytes,total_bytes\n");
+        ft_puts(&run->out,
+                "file,module,num_descriptors,descriptor_bytes,debuginfo_bytes,name_bytes,"
+                "relocation_bytes,total_bytes\n");
 }
 
 static void file_end(ft_run *run, const char *path)

@@ -77,7 +77,8 @@ static void show_bytes(ft_out *o, const ft_stats *s, uint64_t file)
     uint64_t all = s->descriptor_bytes + s->debuginfo_bytes + s->name_bytes;
     share(o, "frametable bytes", all, file, "of the file");
     line(o, "  descriptors", s->descriptor_bytes);
-    ft_printf(o, "  %6.2f %%  %.2f each\n", file > 0 ? 100.0 * (double)s->descriptor_bytes / (double)file : 0.0,
+    ft_printf(o, "  %6.2f %%  %.2f each\n",
+              file > 0 ? 100.0 * (double)s->descriptor_bytes / (double)file : 0.0,
               s->descriptors > 0 ? (double)s->descriptor_bytes / (double)s->descriptors : 0.0);
     share(o, "  debuginfo records", s->debuginfo_bytes, file, "");
     share(o, "  names", s->name_bytes, file, "functions and files");
@@ -161,7 +162,8 @@ static void totals_row(ft_run *run)
     ft_puts_left(o, now.heading.format[0] != 0 ? now.heading.format : "-", 6);
     for (size_t i = 0; i < ft_num_stats_fields; i++) {
         ft_putc(o, ' ');
-        ft_putu_right(o, ft_stats_value(&now.stats, &ft_stats_fields[i]), width(&ft_stats_fields[i]));
+        ft_putu_right(o, ft_stats_value(&now.stats, &ft_stats_fields[i]),
+                      width(&ft_stats_fields[i]));
     }
     ft_puts(o, "  ");
     ft_puts_name(o, now.heading.path);

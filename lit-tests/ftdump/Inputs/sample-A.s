@@ -1,39 +1,10 @@
 # One module of OCaml 4.05 to 4.10: a call in inlined code, a raise, an
 # allocation (no sizes, no place), a return to C.
     .include "portable.inc"
-    .text
-    .globl camlSample__code_begin
-camlSample__code_begin:
-FN camlSample__f_1
-    FN_CALL camlOther__g_2
-.Lcall:
-    FN_CALL caml_raise_exn
-.Lraise:
-    FN_RETURN
-FN_END camlSample__f_1
-FN camlSample__build_2
-    FN_CALL caml_call_gc
-.Lalloc:
-    FN_CALL caml_call_gc
-.Lbare:
-    FN_CALL caml_call_gc
-.Lpoll:
-    FN_RETURN
-FN_END camlSample__build_2
-FN caml_start_program
-    FN_CALL camlSample__f_1
-.Lc:
-    FN_RETURN
-FN_END caml_start_program
-    .globl camlSample__code_end
-camlSample__code_end:
-
+    .include "sample.inc"
+    SAMPLE_CODE __
     .data
-    .balign 8
-    .globl camlSample__frametable
-    .type camlSample__frametable, %object
-camlSample__frametable:
-    .8byte 4
+    SAMPLE_TABLE __, 4
 # call, two slots; the debuginfo is a pointer
     .8byte .Lcall
     .2byte 32 + 1, 2, 8, 16
@@ -61,6 +32,4 @@ camlSample__frametable:
     .8byte 0
 .Lfile:
     .asciz "sample.ml"
-    .balign 8
-    .size camlSample__frametable, . - camlSample__frametable
-    .section .note.GNU-stack, "", %progbits
+    SAMPLE_END __

@@ -1,38 +1,9 @@
 # One module of OxCaml from 2023-03: relative return addresses, long frames.
     .include "portable.inc"
-    .text
-    .globl camlSample__code_begin
-camlSample__code_begin:
-FN camlSample__f_1
-    FN_CALL camlOther__g_2
-.Lcall:
-    FN_CALL caml_raise_exn
-.Lraise:
-    FN_RETURN
-FN_END camlSample__f_1
-FN camlSample__build_2
-    FN_CALL caml_call_gc
-.Lalloc:
-    FN_CALL caml_call_gc
-.Lbare:
-    FN_CALL caml_call_gc
-.Lpoll:
-    FN_RETURN
-FN_END camlSample__build_2
-FN caml_start_program
-    FN_CALL camlSample__f_1
-.Lc:
-    FN_RETURN
-FN_END caml_start_program
-    .globl camlSample__code_end
-camlSample__code_end:
-
+    .include "sample.inc"
+    SAMPLE_CODE __
     .section .rodata
-    .balign 8
-    .globl camlSample__frametable
-    .type camlSample__frametable, %object
-camlSample__frametable:
-    .8byte 6
+    SAMPLE_TABLE __, 6
 # the long form: its mark, then everything in 32 bits
     .4byte .Lcall - .
     .2byte 0x7fff, 0
@@ -63,26 +34,7 @@ camlSample__frametable:
     .4byte .Lc - .
     .2byte 0xffff, 0
     .balign 8
-.Lplace1:
-    PLACE_C .Lf, 0, 12, 0, 3, 15, 0
-.Lplace2:
-    PLACE_C .Lf, 2, 13, 1, 4, 9, 20
-.Lplace3:
-    PLACE_C .Lbuild, 1, 20, 0, 10, 16, 0
-    PLACE_C .Lbuild, 0, 31, 0, 2, 19, 0
-.Lplace4:
-    WIDE_C .Lwide, 0, 5000, 40
-    .balign 4
-.Lf:
-    NAME .Lfile, "Sample.f"
-    .balign 4
-.Lbuild:
-    NAME .Lfile, "Sample.build"
-    .balign 4
-.Lwide:
-    NAME_WIDE .Lfile, 70, 130, 1500, "Sample.build.(fun)"
+    SAMPLE_PLACES_C
 .Lfile:
     .asciz "sample.ml"
-    .balign 8
-    .size camlSample__frametable, . - camlSample__frametable
-    .section .note.GNU-stack, "", %progbits
+    SAMPLE_END __
