@@ -48,8 +48,8 @@ bool fk_grow(void *array, size_t *cap, size_t count, size_t element)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-fk_result fk_builder_new(fk_generation generation, const fk_abi *abi, fk_builder **out, fk_error *err)
-{
+fk_result fk_builder_new(fk_generation generation, const fk_abi *abi, fk_builder **out,
+                         fk_error *err) {
     const fk_gen *g = fk_gen_get(generation);
     *out = NULL;
     if (!g || !abi)
@@ -87,7 +87,7 @@ void fk_builder_free(fk_builder *b)
     free(b);
 }
 
-/* --- elements ------------------------------------------------------------------------------------ */
+/* --- elements -------------------------------------------------------------------------- */
 
 fk_bdescr *fk_model_descr(fk_builder *b)
 {
@@ -137,7 +137,7 @@ uint32_t fk_model_file(fk_builder *b, fk_bstring text)
     return (uint32_t)b->num_file++;
 }
 
-/* --- adding descriptors ------------------------------------------------------------------------------ */
+/* --- adding descriptors ---------------------------------------------------------------- */
 
 /* What is wrong with a descriptor in this generation, NULL: nothing. */
 static const char *limit(const fk_builder *b, const fk_descr_in *in)

@@ -28,8 +28,9 @@ static const uint8_t *need(const fk_table *t, uint64_t record, uint64_t addr, ui
     const uint8_t *p = fk_table_bytes(t, addr, &avail);
     if (p && avail >= n)
         return p;
-    fk_fail_table(t, err, record, FK_NO_ENTRY, "debuginfo record: %s at 0x%llx is outside of the table",
-                  what, (unsigned long long)addr);
+    fk_fail_table(t, err, record, FK_NO_ENTRY,
+                  "debuginfo record: %s at 0x%llx is outside of the table", what,
+                  (unsigned long long)addr);
     return NULL;
 }
 
@@ -158,7 +159,8 @@ fk_result fk_chain_next(fk_chain *c, fk_frame *f, fk_error *err)
         return FK_ABSENT;
     if (c->left-- == 0) {
         fk_fail_table(c->table, err, c->next, FK_NO_ENTRY,
-                      "debuginfo chain is longer than %d records or turns in a circle", FK_MAX_CHAIN);
+                      "debuginfo chain is longer than %d records or turns in a circle",
+                      FK_MAX_CHAIN);
         return chain_broken(c);
     }
     if (fk_record_read(c->table, c->next, f, &x, err))

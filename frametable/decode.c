@@ -82,7 +82,8 @@ static fk_fault tail_checked(fk_descr *d, const uint8_t *p, const uint8_t *q, co
 #define LONGEST_TAIL (1 + 255 + 3 + 4 * 255 + 7)
 
 /* The same without a branch: flags and counts of neighbours do not predict each other, and a wrong
- * guess costs more than all of this. Without the flag, `allocs` and `debug` point to nothing used. */
+ * guess costs more than all of this. Without the flag, `allocs` and `debug` point to nothing used.
+ */
 static inline __attribute__((always_inline)) fk_fault
 tail(fk_descr *d, const uint8_t *p, const uint8_t *q, const uint8_t *end, unsigned align_debug,
      unsigned align_end)

@@ -1,9 +1,10 @@
 /* detect.c - which generation an image has, from its data alone.
  *
- * Layout: every candidate reads the same tables; the one that reads most wins. Wrong ones fail within
- * a few descriptors: a return address is not code, a frame is no multiple of the word, a debuginfo
- * slot leads out of the table. B and C (and O1 without long frames) have one descriptor layout, so
- * the records vote: see vote(). Only then does the symbol's separator count (`__` up to 5.0). */
+ * Layout: every candidate reads the same tables; the one that reads most wins. Wrong ones fail
+ * within a few descriptors: a return address is not code, a frame is no multiple of the word, a
+ * debuginfo slot leads out of the table. B and C (and O1 without long frames) have one descriptor
+ * layout, so the records vote: see vote(). Only then does the symbol's separator count (`__` up to
+ * 5.0). */
 #include <stdio.h>
 
 #include "frametable/image.h"
@@ -69,7 +70,8 @@ uint64_t fk_plausible(const fk_table *t, const fk_gen *g, uint64_t limit, uint64
     uint64_t n = 0;
     *evidence = 0;
     for (fk_cursor_start(&as, &c); fk_cursor_next(&c, &d, NULL) == FK_OK; n++) {
-        bool marker = g->id == FK_GEN_A && fk_ld16(d.address - t->address + t->bytes + t->word, t->swap) & 2;
+        bool marker =
+            g->id == FK_GEN_A && fk_ld16(d.address - t->address + t->bytes + t->word, t->swap) & 2;
         if ((marker && !(d.flags & FK_DESCR_RETURN_TO_C)) || !frame_plausible(&d, t->word) ||
             !live_plausible(&d, t->word) || !slots_plausible(&d) || !in_code(t->image, d.retaddr))
             break;
@@ -157,7 +159,8 @@ static votes vote_all(const fk_image *im, const fk_gen *g)
         t.num_good = t.num_descr;
         fk_cursor c;
         fk_descr d;
-        for (fk_cursor_start(&t, &c); seen < SAMPLE_DESCR && !fk_cursor_next(&c, &d, NULL); seen++) {
+        for (fk_cursor_start(&t, &c); seen < SAMPLE_DESCR && !fk_cursor_next(&c, &d, NULL);
+             seen++) {
             for (uint32_t k = 0; k < d.num_debug; k++) {
                 uint64_t at = fk_descr_debuginfo(&d, k);
                 if (at)
@@ -217,18 +220,20 @@ static fk_debug_form debug_form(fk_image *im, const fk_gen *g, const votes *v)
     if (c == v->zero_line)
         return debug_form_tie(im, g, v);
     if (c > v->zero_line) {
-        snprintf(im->reason, sizeof im->reason,
-                 "of %llu debuginfo records %llu have bit 63 and %llu would end before they start in B",
-                 (unsigned long long)v->records, (unsigned long long)v->wide,
-                 (unsigned long long)v->reversed);
+        snprintf(
+            im->reason, sizeof im->reason,
+            "of %llu debuginfo records %llu have bit 63 and %llu would end before they start in B",
+            (unsigned long long)v->records, (unsigned long long)v->wide,
+            (unsigned long long)v->reversed);
         return FK_DEBUG_C;
     }
-    snprintf(im->reason, sizeof im->reason, "of %llu debuginfo records %llu would be at line 0 in C",
+    snprintf(im->reason, sizeof im->reason,
+             "of %llu debuginfo records %llu would be at line 0 in C",
              (unsigned long long)v->records, (unsigned long long)v->zero_line);
     return FK_DEBUG_B;
 }
 
-/* --- both --------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------ */
 
 static void set_all(fk_image *im, const fk_gen *g, fk_debug_form debug)
 {

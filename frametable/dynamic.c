@@ -7,7 +7,8 @@
 
 /* Values of the tags that are used; 0 when absent. */
 typedef struct {
-    uint64_t symtab, strtab, strsz, rela, relasz, rel, relsz, relr, relrsz, jmprel, pltrelsz, pltrel;
+    uint64_t symtab, strtab, strsz, rela, relasz, rel, relsz, relr, relrsz, jmprel, pltrelsz,
+        pltrel;
 } dynamic;
 
 static uint64_t *slot(dynamic *d, uint64_t tag)

@@ -1,5 +1,5 @@
-/* encode.c - descriptor writers of A, B, C, O1 and O2: the mirror of decode.c, where the layouts are
- * drawn. */
+/* encode.c - descriptor writers of A, B, C, O1 and O2: the mirror of decode.c, where the layouts
+ * are drawn. */
 #include "frametable/encode.h"
 
 #define RETURN_TO_C 0xFFFF

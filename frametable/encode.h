@@ -101,7 +101,8 @@ fk_bdescr *fk_model_descr(fk_builder *); /* a new one, zero */
 fk_brecord *fk_model_record(fk_builder *);
 uint32_t fk_model_name(fk_builder *, const fk_bname *); /* FK_NONE: no memory */
 uint32_t fk_model_file(fk_builder *, fk_bstring);
-fk_result fk_chain_intern(fk_builder *, const fk_loc *, uint32_t n, uint32_t *record); /* intern.c */
+fk_result fk_chain_intern(fk_builder *, const fk_loc *, uint32_t n,
+                          uint32_t *record); /* intern.c */
 
 /* --- sink.c -------------------------------------------------------------------------- */
 typedef enum { FK_SIZES, FK_BYTES, FK_TEXT } fk_sink_mode;
@@ -158,7 +159,7 @@ bool fk_needs_long(const fk_bdescr *);
 /* --- output.c ------------------------------------------------------------------------------- */
 fk_result fk_builder_measure(fk_builder *, uint64_t address, fk_error *);
 
-/* --- model.c: a model that has all that a table has, in its order ------------------------------ */
+/* --- model.c: a model that has all that a table has, in its order ---------------------- */
 fk_result fk_model_from_table(const fk_table *, fk_builder **out, fk_error *);
 
 #endif

@@ -4,14 +4,16 @@
 static void write_a(fk_writer *w, const fk_brecord *r)
 {
     fk_put_offset26(w, fk_item_file(w->b, r->name), (uint32_t)r->end_char << 26 | r->kind);
-    fk_put32(w, (uint32_t)r->line << 12 | (uint32_t)r->start_char << 4 | (uint32_t)r->end_char >> 6);
+    fk_put32(w,
+             (uint32_t)r->line << 12 | (uint32_t)r->start_char << 4 | (uint32_t)r->end_char >> 6);
     fk_put_pointer(w, r->next);
 }
 
 static void write_b(fk_writer *w, const fk_brecord *r)
 {
     fk_put_offset26(w, fk_item_name(w->b, r->name), (uint32_t)r->end_char << 26 | r->kind);
-    fk_put32(w, (uint32_t)r->line << 12 | (uint32_t)r->start_char << 4 | (uint32_t)r->end_char >> 6);
+    fk_put32(w,
+             (uint32_t)r->line << 12 | (uint32_t)r->start_char << 4 | (uint32_t)r->end_char >> 6);
 }
 
 static void write_c_packed(fk_writer *w, const fk_brecord *r)

@@ -275,7 +275,8 @@ static fk_result walk_members(walk *w, Elf *ar, uint64_t *end)
     while (!r && !w->stop && cmd != ELF_C_NULL && (m = elf_begin(-1, cmd, ar))) {
         Elf_Arhdr *h = elf_getarhdr(m);
         int64_t base = elf_getbase(m);
-        if (!h || base < 0 || (uint64_t)base > w->size || (uint64_t)h->ar_size > w->size - (uint64_t)base) {
+        if (!h || base < 0 || (uint64_t)base > w->size ||
+            (uint64_t)h->ar_size > w->size - (uint64_t)base) {
             elf_end(m);
             break;
         }
@@ -310,7 +311,8 @@ static fk_result walk_archive(walk *w, fk_error *err)
 static fk_result walk_file(walk *w, fk_error *err)
 {
     fk_image *im;
-    fk_result r = open_data(w->path, w->data, w->size, FK_BORROWED, FK_KIND_EXEC, w->options, &im, err);
+    fk_result r =
+        open_data(w->path, w->data, w->size, FK_BORROWED, FK_KIND_EXEC, w->options, &im, err);
     if (r)
         return r;
     w->each(im, NULL, w->arg);

@@ -124,8 +124,8 @@ bool fk_is_code(const fk_image *, uint64_t addr);
 /* --- symbol.c ----------------------------------------------------------------- */
 fk_result fk_symbols_load(fk_image *, fk_error *);
 /* One raw entry: false when i is outside. *section is the section index. */
-bool fk_symtab_get(const fk_image *, const fk_symtab *, uint64_t i, fk_symbol *out, uint32_t *section,
-                   uint8_t *info);
+bool fk_symtab_get(const fk_image *, const fk_symtab *, uint64_t i, fk_symbol *out,
+                   uint32_t *section, uint8_t *info);
 
 /* --- reloc.c ------------------------------------------------------------------- */
 bool fk_reloc_get(const fk_image *, const fk_relocs *, uint64_t i, fk_reloc *out);

@@ -7,16 +7,16 @@
  *
  * Return addresses are spread evenly over code, so that an equal division of it leaves one or two
  * entries to a bucket: a lookup touches one word of the directory and one entry, and neighbours in
- * code are neighbours in memory, which a hash would undo. Buckets that are crowded after all (a file
- * made to be) are searched by halving.
+ * code are neighbours in memory, which a hash would undo. Buckets that are crowded after all (a
+ * file made to be) are searched by halving.
  *
  * Building costs what it writes to memory. Linkers put tables and code in the same order, and in a
- * table addresses fall but for stubs at the end of functions: written from behind, entries are nearly
- * sorted where they stand (quick_fill). When that turns out wrong, a counting sort takes over, with
- * as much memory again.
+ * table addresses fall but for stubs at the end of functions: written from behind, entries are
+ * nearly sorted where they stand (quick_fill). When that turns out wrong, a counting sort takes
+ * over, with as much memory again.
  *
- * Nothing changes after it is made: a changed index is a new one. Duplicate return addresses stay as
- * neighbours in table order; a lookup finds the first. */
+ * Nothing changes after it is made: a changed index is a new one. Duplicate return addresses stay
+ * as neighbours in table order; a lookup finds the first. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,8 +27,8 @@
 /* Addresses of one process are within 2^48; more is damage, and would make a huge directory. */
 #define MOST_SPAN ((uint64_t)1 << 54)
 
-/* Half of the time of a build would go to page faults, one for 4 KB: let the kernel map the pages of
- * a new array at once. Older kernels refuse; then they come one by one. */
+/* Half of the time of a build would go to page faults, one for 4 KB: let the kernel map the pages
+ * of a new array at once. Older kernels refuse; then they come one by one. */
 static void *populate(void *p, size_t n)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -103,7 +103,7 @@ static fk_result count_all(const fk_index *ix, uint64_t *total, fk_error *err)
     return FK_OK;
 }
 
-/* --- sorting ------------------------------------------------------------------------------------ */
+/* --- sorting --------------------------------------------------------------------------- */
 
 static inline uint64_t bucket_of(const fk_index *ix, uint64_t addr)
 {
@@ -111,8 +111,8 @@ static inline uint64_t bucket_of(const fk_index *ix, uint64_t addr)
 }
 
 /* About as many buckets as entries. */
-static fk_result make_directory(fk_index *ix, uint64_t low, uint64_t high, uint64_t n, fk_error *err)
-{
+static fk_result make_directory(fk_index *ix, uint64_t low, uint64_t high, uint64_t n,
+                                fk_error *err) {
     uint64_t most = n < 8 ? 8 : n, span = n ? high - low : 0;
     if (span >= MOST_SPAN)
         return refuse("return addresses lie too far from each other for one process", err);
@@ -202,7 +202,7 @@ static fk_result slow_fill(fk_index *ix, uint64_t total, fk_error *err)
     return r;
 }
 
-/* --- the order that linkers leave ---------------------------------------------------------------- */
+/* --- the order that linkers leave ------------------------------------------------------ */
 
 /* Moves of 16 bytes that sorting in place may take, for one entry on average. */
 #define MOST_MOVES 8
@@ -325,7 +325,7 @@ static fk_result fill(fk_index *ix, fk_error *err)
     return r == FK_ABSENT ? slow_fill(ix, total, err) : r;
 }
 
-/* --- making --------------------------------------------------------------------------------------- */
+/* --- making ---------------------------------------------------------------------------- */
 
 static bool is_among(const fk_table *t, const fk_table *const *set, size_t n)
 {
@@ -353,7 +353,7 @@ static fk_result make_tables(fk_index *ix, const fk_index *old, const fk_table *
     return FK_OK;
 }
 
-/* --- native owners --------------------------------------------------------------------------------- */
+/* --- native owners --------------------------------------------------------------------- */
 
 static fk_result share_natives(fk_index *ix, const fk_index *old, fk_natives *more)
 {
@@ -423,7 +423,7 @@ fk_result fk_index_remove(const fk_index *old, const fk_table *t, fk_index **out
     return fk_index_make(old, NULL, 0, &t, 1, NULL, out, err);
 }
 
-/* --- lookup --------------------------------------------------------------------------------------------- */
+/* --- lookup ---------------------------------------------------------------------------- */
 
 uint64_t fk_index_count(const fk_index *ix)
 {

@@ -1,8 +1,8 @@
 /* intern.c - sharing of locations: equal file names, names and chains are written once.
  *
  * A shares the tails of chains (each record points to the next); B and C share whole chains, whose
- * records stand one after another. Values that do not fit are cut to the largest that does, as every
- * compiler does. */
+ * records stand one after another. Values that do not fit are cut to the largest that does, as
+ * every compiler does. */
 #include <stdlib.h>
 
 #include "frametable/encode.h"
@@ -88,7 +88,7 @@ static uint32_t intern_file(fk_builder *b, const char *text)
     return i != FK_NONE && insert(b, s, i, hash_file) ? i : FK_NONE;
 }
 
-/* --- names ---------------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------- */
 
 static uint32_t hash_bname(const fk_bname *n)
 {
@@ -125,7 +125,7 @@ static uint32_t intern_name(fk_builder *b, fk_bname *n)
     return i != FK_NONE && insert(b, s, i, hash_name) ? i : FK_NONE;
 }
 
-/* --- records ------------------------------------------------------------------------------------------ */
+/* --- records --------------------------------------------------------------------------- */
 
 static int32_t clamp(int64_t v, int32_t most)
 {
@@ -189,7 +189,7 @@ static bool make_record(fk_builder *b, const fk_loc *l, fk_brecord *r)
     return r->name != FK_NONE;
 }
 
-/* --- chains --------------------------------------------------------------------------------------------- */
+/* --- chains ---------------------------------------------------------------------------- */
 
 static uint32_t hash_record(const fk_brecord *r)
 {

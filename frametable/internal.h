@@ -1,8 +1,8 @@
 /* internal.h - what the files of libframetable share.
  *
- * Two floors. The *core* (error, generation, decode, debuginfo, index, native) needs nothing but the
- * C library: a runtime links it on its target. The *image* floor above it (image, section, symbol,
- * reloc, locate, detect, measure) brings ELF files in through libelf.
+ * Two floors. The *core* (error, generation, decode, debuginfo, index, native) needs nothing but
+ * the C library: a runtime links it on its target. The *image* floor above it (image, section,
+ * symbol, reloc, locate, detect, measure) brings ELF files in through libelf.
  *
  *     ftdump, verify        emitter          runtime
  *          |                   |                |
@@ -59,8 +59,8 @@ typedef enum { FK_DEBUG_A, FK_DEBUG_B, FK_DEBUG_C, FK_DEBUG_RAW } fk_debug_form;
 
 /* Reads the descriptor at p (virtual address d->address); fills all of *d but table, index and
  * address. `prev` is the previous return address (O3 needs it). Never reads at or past `end`. */
-typedef fk_fault (*fk_read_fn)(const fk_table *, const uint8_t *p, const uint8_t *end, uint64_t prev,
-                               fk_descr *d);
+typedef fk_fault (*fk_read_fn)(const fk_table *, const uint8_t *p, const uint8_t *end,
+                               uint64_t prev, fk_descr *d);
 
 struct fk_writer; /* encode.h */
 
@@ -156,7 +156,8 @@ typedef struct {
 } fk_record_parts;
 
 /* Decodes one record without touching the strings. */
-fk_result fk_record_read(const fk_table *, uint64_t address, fk_frame *, fk_record_parts *, fk_error *);
+fk_result fk_record_read(const fk_table *, uint64_t address, fk_frame *, fk_record_parts *,
+                         fk_error *);
 unsigned fk_record_size(const fk_table *);
 
 #endif

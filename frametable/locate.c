@@ -157,7 +157,7 @@ static fk_result by_array(fk_image *im, fk_error *err)
     return fk_tables_from_array(im, s.addr, n, err);
 }
 
-/* --- all ---------------------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------------------- */
 
 /* Tables do not overlap: each ends where the next one begins. Without this bound a file with many
  * symbols on one table would cost their product. */

@@ -15,7 +15,7 @@ typedef struct {
     uint8_t *starts;       /* likewise: a chain that was counted */
     uint8_t *wides;        /* likewise: a chain with a wide record */
     uint64_t last_bit;     /* the highest that is set in any */
-    uint64_t last_nul;    /* the last NUL of the table: a string that starts up to here has an end */
+    uint64_t last_nul; /* the last NUL of the table: a string that starts up to here has an end */
     uint64_t records_end; /* past the last record */
     uint64_t names_begin; /* first name or name_info */
     uint64_t last_name;   /* the string that starts last */
@@ -182,7 +182,8 @@ static uint64_t walk_descriptors(walk *w)
         if (!fault && !in_code(w, d.retaddr))
             fault = FK_FAULT_RETADDR;
         if (fault) {
-            set_fault(t, fault, c.index, c.address, fault == FK_FAULT_RETADDR ? d.retaddr : c.prev_retaddr);
+            set_fault(t, fault, c.index, c.address,
+                      fault == FK_FAULT_RETADDR ? d.retaddr : c.prev_retaddr);
             break;
         }
         if (records)
@@ -196,7 +197,7 @@ static uint64_t walk_descriptors(walk *w)
     return c.address;
 }
 
-/* --- parts ---------------------------------------------------------------------------------------- */
+/* --- parts ----------------------------------------------------------------------------- */
 
 static uint64_t round_up(uint64_t addr, unsigned word)
 {

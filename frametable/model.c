@@ -1,8 +1,8 @@
 /* model.c - a model that has what a table has: same records, same names, same order, same forms.
  *
  * Items are numbered by address, so that writing them in order puts each where it was. A string
- * keeps the bytes between its NUL and the next item (trap T1). Pads are not kept: they are zero, and
- * the round trip says so when they are not. */
+ * keeps the bytes between its NUL and the next item (trap T1). Pads are not kept: they are zero,
+ * and the round trip says so when they are not. */
 #include <stdlib.h>
 
 #include "frametable/encode.h"
@@ -239,7 +239,7 @@ static fk_result add_names(reader *x, fk_error *err)
     return r;
 }
 
-/* --- records ------------------------------------------------------------------------------------ */
+/* --- records --------------------------------------------------------------------------- */
 
 static fk_result add_records(reader *x, fk_error *err)
 {
@@ -261,7 +261,7 @@ static fk_result add_records(reader *x, fk_error *err)
     return FK_OK;
 }
 
-/* --- descriptors ------------------------------------------------------------------------------------ */
+/* --- descriptors ----------------------------------------------------------------------- */
 
 static unsigned delta_size(const fk_descr *d)
 {
@@ -312,7 +312,7 @@ static fk_result add_descrs(reader *x, fk_error *err)
     return r == FK_ABSENT ? FK_OK : r;
 }
 
-/* --- O3: debuginfo of unknown layout ------------------------------------------------------------------ */
+/* --- O3: debuginfo of unknown layout --------------------------------------------------- */
 
 /* Everything behind the descriptors as it is; slots lead to places in it, each an item. */
 static fk_result keep_blob(reader *x, fk_error *err)

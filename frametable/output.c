@@ -101,7 +101,8 @@ fk_result fk_builder_assembly(fk_builder *b, const char *symbol, fk_label_fn lab
     fk_result r = fk_builder_measure(b, 0, err);
     if (r)
         return r;
-    fk_writer w = {.b = b, .mode = FK_TEXT, .put = put, .label = label, .arg = arg, .symbol = symbol};
+    fk_writer w = {
+        .b = b, .mode = FK_TEXT, .put = put, .label = label, .arg = arg, .symbol = symbol};
     fk_built_sizes sizes;
     line(put, arg, b->word == 8 ? "\t.balign\t8\n" : "\t.balign\t4\n", "", "");
     line(put, arg, "\t.globl\t%s\n\t.type\t%s, STT_OBJECT\n", symbol, symbol);

@@ -5,8 +5,8 @@
 
 /* --- the same bytes? -------------------------------------------------------------------------- */
 
-static void compare(const fk_table *t, const uint8_t *made, size_t size, bool *same, uint64_t *first)
-{
+static void compare(const fk_table *t, const uint8_t *made, size_t size, bool *same,
+                    uint64_t *first) {
     uint64_t want = t->descr_bytes + t->debuginfo_bytes + t->name_bytes + t->extra_bytes;
     uint64_t n = (want < size ? want : size) - t->foreign_pad, i = 0;
     while (i < n && made[i] == t->bytes[i])
@@ -17,8 +17,8 @@ static void compare(const fk_table *t, const uint8_t *made, size_t size, bool *s
     *first = *same ? 0 : i;
 }
 
-fk_result fk_table_roundtrip(const fk_table *t, bool *same, uint64_t *first_difference, fk_error *err)
-{
+fk_result fk_table_roundtrip(const fk_table *t, bool *same, uint64_t *first_difference,
+                             fk_error *err) {
     fk_builder *b;
     uint8_t *data = NULL;
     size_t size;
@@ -38,7 +38,7 @@ fk_result fk_table_roundtrip(const fk_table *t, bool *same, uint64_t *first_diff
     return r;
 }
 
-/* --- another generation -------------------------------------------------------------------------- */
+/* --- another generation ---------------------------------------------------------------- */
 
 typedef struct {
     fk_builder *b;

@@ -6,7 +6,8 @@
  *      0, is `caml_frametable` and gives all tables of a program, empty ones too.
  *
  * False candidates are closures (header 3063 or 4087, then a code pointer): the descriptor behind
- * them has an impossible frame size. Objects and plugins have no array: what step 2 finds is all. */
+ * them has an impossible frame size. Objects and plugins have no array: what step 2 finds is all.
+ */
 #include <stdlib.h>
 
 #include "frametable/scan.h"
@@ -143,7 +144,8 @@ static void longest_run(const scanner *s, const fk_region *g, run *best)
 {
     const fk_image *im = s->im;
     run now = {0};
-    for (uint64_t off = fk_pad(g->addr, im->word); off + im->word <= g->file_size; off += im->word) {
+    for (uint64_t off = fk_pad(g->addr, im->word); off + im->word <= g->file_size;
+         off += im->word) {
         uint64_t v = fk_ldword(g->bytes + off, im->word, im->swap);
         bool hit = v && is_hit(s, v);
         if (hit || (v && is_empty_table(s, v))) {

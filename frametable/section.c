@@ -38,9 +38,10 @@ static fk_result section_bytes(const loader *l, const GElf_Shdr *sh, uint8_t **o
     *out = fk_image_slice(l->im, sh->sh_offset, sh->sh_size);
     if (*out)
         return FK_OK;
-    return fk_image_fail(l->im, l->err, section_name(l, sh), 0,
-                         "section of %llu bytes at file offset 0x%llx runs past the end of the file",
-                         (unsigned long long)sh->sh_size, (unsigned long long)sh->sh_offset);
+    return fk_image_fail(
+        l->im, l->err, section_name(l, sh), 0,
+        "section of %llu bytes at file offset 0x%llx runs past the end of the file",
+        (unsigned long long)sh->sh_size, (unsigned long long)sh->sh_offset);
 }
 
 static void load_names(loader *l)
@@ -338,7 +339,8 @@ fk_result fk_sections_load(fk_image *im, void *elf, fk_error *err)
     loader l = {.im = im, .elf = elf, .err = err, .next = OBJECT_BASE};
     size_t n = 0;
     if (elf_getshdrnum(elf, &n))
-        return fk_image_fail(im, err, NULL, 0, "section headers cannot be read: %s", elf_errmsg(-1));
+        return fk_image_fail(im, err, NULL, 0, "section headers cannot be read: %s",
+                             elf_errmsg(-1));
     if (check_headers(&l, n))
         return FK_BROKEN;
     if (n <= 1)

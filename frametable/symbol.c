@@ -1,7 +1,8 @@
 /* symbol.c - the symbols of an image by address and by name.
  *
  * Names come from .symtab, or from .dynsym when the file is stripped (OCaml programs export all).
- * Assembler-local labels (.L) and mapping symbols ($x, $d) name nothing a person knows: left out. */
+ * Assembler-local labels (.L) and mapping symbols ($x, $d) name nothing a person knows: left out.
+ */
 #include <gelf.h>
 #include <stdlib.h>
 
@@ -70,8 +71,8 @@ static void collect(fk_image *im, const fk_symtab *t)
 
 /* --- order ------------------------------------------------------------------------------------
  * By address; of aliases the best last, which is where a search from above arrives first. Counting
- * passes over 11 bits of the address, least significant first: three to four for a program of 33,000
- * symbols, where a comparing sort took a fifth of the time of opening it. */
+ * passes over 11 bits of the address, least significant first: three to four for a program of
+ * 33,000 symbols, where a comparing sort took a fifth of the time of opening it. */
 #define DIGIT_BITS 11
 
 typedef uint64_t (*digit_fn)(const fk_sym *, unsigned shift);
@@ -132,7 +133,7 @@ static bool sort_symbols(fk_image *im)
     return true;
 }
 
-/* --- names ------------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------- */
 
 /* Eight bytes a step; the names of a program are a megabyte. */
 static uint32_t hash(const char *s)

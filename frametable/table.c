@@ -11,7 +11,8 @@ fk_result fk_fail_descr(const fk_table *t, fk_error *err, fk_fault fault, const 
                              left);
     case FK_FAULT_LIVE:
         return fk_fail_table(t, err, at, d->index,
-                             "%u live entries run past the end: %llu bytes left", d->num_live, left);
+                             "%u live entries run past the end: %llu bytes left", d->num_live,
+                             left);
     case FK_FAULT_ALLOCS:
         return fk_fail_table(t, err, at, d->index,
                              "allocation lengths run past the end: %llu bytes left", left);
@@ -90,12 +91,20 @@ fk_result fk_table_status(const fk_table *t, fk_error *err)
 
 void fk_table_info_get(const fk_table *t, fk_table_info *out)
 {
-    *out = (fk_table_info){.module = t->module, .symbol = t->symbol, .section = t->section,
-                           .address = t->address, .num_descr = t->num_descr,
-                           .descr_bytes = t->descr_bytes, .debuginfo_bytes = t->debuginfo_bytes,
-                           .name_bytes = t->name_bytes, .relocation_bytes = t->relocation_bytes,
-                           .extra_bytes = t->extra_bytes, .num_chains = t->num_chains,
-                           .num_records = t->num_records, .num_wide = t->num_wide, .code_begin = t->code_begin,
+    *out = (fk_table_info){.module = t->module,
+                           .symbol = t->symbol,
+                           .section = t->section,
+                           .address = t->address,
+                           .num_descr = t->num_descr,
+                           .descr_bytes = t->descr_bytes,
+                           .debuginfo_bytes = t->debuginfo_bytes,
+                           .name_bytes = t->name_bytes,
+                           .relocation_bytes = t->relocation_bytes,
+                           .extra_bytes = t->extra_bytes,
+                           .num_chains = t->num_chains,
+                           .num_records = t->num_records,
+                           .num_wide = t->num_wide,
+                           .code_begin = t->code_begin,
                            .code_end = t->code_end};
 }
 

@@ -7,8 +7,8 @@
  *            .plt      | header | entry 0 | entry 1 | ...      header = size - entries * entry size
  *            .rela.plt          | slot 0  | slot 1  | ...      in the same order
  *
- * RELATIVE relocations name nothing and are most of all: the others are kept apart, sorted. power has
- * no such table: its linker writes call stubs into the code, with symbols of their own. */
+ * RELATIVE relocations name nothing and are most of all: the others are kept apart, sorted. power
+ * has no such table: its linker writes call stubs into the code, with symbols of their own. */
 #include <gelf.h>
 #include <stdlib.h>
 
@@ -74,6 +74,13 @@ static fk_result object_target(const fk_image *im, uint64_t addr, fk_symbol *out
 
 /* --- linked files --------------------------------------------------------------------------- */
 
+/* Most entries are RELATIVE: one word tells. */
+static bool has_symbol(const fk_image *im, const fk_relocs *r, uint64_t i)
+{
+    uint64_t info = fk_ldword(r->p + i * r->entsize + im->word, im->word, im->swap);
+    return info >> (im->word == 8 ? 32 : 8);
+}
+
 static uint64_t each_named(fk_image *im, fk_target *to)
 {
     uint64_t n = 0;
@@ -81,7 +88,7 @@ static uint64_t each_named(fk_image *im, fk_target *to)
     for (size_t k = 0; k < im->num_relocs; k++) {
         const fk_relocs *r = &im->relocs[k];
         for (uint64_t i = 0; !r->relr && i < r->count; i++) {
-            if (!fk_reloc_get(im, r, i, &e) || e.symbol == 0)
+            if (!has_symbol(im, r, i) || !fk_reloc_get(im, r, i, &e))
                 continue;
             if (to)
                 to[n] = (fk_target){e.offset, (uint32_t)k, (uint32_t)i};

@@ -3,9 +3,9 @@
  *   frametable-bench FILE...       of real files
  *   frametable-bench --synthetic   of files from the encoder: 10 thousand to 10 million descriptors
  *
- * CPU time of this thread, the best of several rounds: what others do on the machine must not count.
- * Look-ups are in the order of the tables, as a scan of a stack meets neighbours, and shuffled, where
- * each one misses every cache as soon as the file is larger than they are. */
+ * CPU time of this thread, the best of several rounds: what others do on the machine must not
+ * count. Look-ups are in the order of the tables, as a scan of a stack meets neighbours, and
+ * shuffled, where each one misses every cache as soon as the file is larger than they are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,8 +126,9 @@ static figures measure(const fk_image *im, const char *name)
     for (int i = 0; n && retaddrs && i < rounds; i++)
         round_of(im, retaddrs, n, &best);
     free(retaddrs);
-    printf("%-28s %10llu %8.1f %10.0f %8.1f %8.1f %8.1f\n", name, (unsigned long long)n, best.decode,
-           best.decode ? 1000 / best.decode : 0, best.build, best.ordered, best.shuffled);
+    printf("%-28s %10llu %8.1f %10.0f %8.1f %8.1f %8.1f\n", name, (unsigned long long)n,
+           best.decode, best.decode ? 1000 / best.decode : 0, best.build, best.ordered,
+           best.shuffled);
     fflush(stdout);
     return best;
 }
@@ -146,7 +147,7 @@ static void measure_file(const char *path)
     fk_image_close(im);
 }
 
-/* --- synthetic files ---------------------------------------------------------------------------- */
+/* --- synthetic files ------------------------------------------------------------------- */
 
 /* Like those of real compilers: 24 to 40 bytes, a third allocates, falling addresses. */
 static fk_result add(fk_builder *b, rng *r, uint64_t i, fk_error *err)
@@ -228,9 +229,11 @@ static void measure_growth(void)
         if (n == 100000)
             first = last;
     }
-    printf("10 million against 100 thousand, per descriptor: decode %.2fx build %.2fx look-up %.2fx "
-           "shuffled %.2fx\n", last.decode / first.decode, last.build / first.build,
-           last.ordered / first.ordered, last.shuffled / first.shuffled);
+    printf(
+        "10 million against 100 thousand, per descriptor: decode %.2fx build %.2fx look-up %.2fx "
+        "shuffled %.2fx\n",
+        last.decode / first.decode, last.build / first.build, last.ordered / first.ordered,
+        last.shuffled / first.shuffled);
 }
 
 int main(int argc, char **argv)

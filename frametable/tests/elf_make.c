@@ -136,8 +136,8 @@ static void put_parts(const plan *p, uint8_t *out, pen *syms, const elf_part *pa
     }
 }
 
-uint8_t *elf_make(const fk_abi *abi, const elf_part *parts, size_t n, uint64_t text_size, size_t *size)
-{
+uint8_t *elf_make(const fk_abi *abi, const elf_part *parts, size_t n, uint64_t text_size,
+                  size_t *size) {
     plan p = make_plan(abi, parts, n);
     uint8_t *out = calloc(1, p.total);
     if (!out)

@@ -18,6 +18,7 @@ typedef struct {
 /* Addresses: parts stand one after another from ELF_DATA, each at a multiple of 8. */
 uint64_t elf_part_address(const elf_part *, size_t i);
 /* The file, freed with free(); NULL: no memory. */
-uint8_t *elf_make(const struct fk_abi *, const elf_part *, size_t n, uint64_t text_size, size_t *size);
+uint8_t *elf_make(const struct fk_abi *, const elf_part *, size_t n, uint64_t text_size,
+                  size_t *size);
 
 #endif

@@ -115,8 +115,10 @@ static void print_table(const fk_image *im, const fk_table *t)
     fk_error err;
     fk_result r;
     fk_table_info_get(t, &x);
-    printf("  table [%s] %s in %s: %llu descriptors, bytes %llu + %llu + %llu, relocations %llu, extra "
-           "%llu\n", x.module, x.symbol, x.section, (unsigned long long)x.num_descr,
+    printf("  table [%s] %s in %s: %llu descriptors, bytes %llu + %llu + %llu, relocations %llu, "
+           "extra "
+           "%llu\n",
+           x.module, x.symbol, x.section, (unsigned long long)x.num_descr,
            (unsigned long long)x.descr_bytes, (unsigned long long)x.debuginfo_bytes,
            (unsigned long long)x.name_bytes, (unsigned long long)x.relocation_bytes,
            (unsigned long long)x.extra_bytes);

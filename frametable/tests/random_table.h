@@ -1,4 +1,5 @@
-/* random_table.h - descriptors from a seed: what a builder is given and what a reader must return. */
+/* random_table.h - descriptors from a seed: what a builder is given and what a reader must return.
+ */
 #ifndef FK_TESTS_RANDOM_TABLE_H
 #define FK_TESTS_RANDOM_TABLE_H
 

@@ -86,8 +86,9 @@ static fk_result try(const void *data, size_t size, const fk_open_options *o)
 static const struct {
     fk_generation g;
     const char *arch;
-} kinds[] = {{FK_GEN_A, "amd64"}, {FK_GEN_A, "i386"}, {FK_GEN_B, "arm64"}, {FK_GEN_C, "s390x"},
-             {FK_GEN_C, "riscv64"}, {FK_GEN_O1, "amd64"}, {FK_GEN_O2, "amd64"}, {FK_GEN_O3, "arm64"}};
+} kinds[] = {{FK_GEN_A, "amd64"},  {FK_GEN_A, "i386"},    {FK_GEN_B, "arm64"},
+             {FK_GEN_C, "s390x"},  {FK_GEN_C, "riscv64"}, {FK_GEN_O1, "amd64"},
+             {FK_GEN_O2, "amd64"}, {FK_GEN_O3, "arm64"}};
 #define NUM_KINDS (sizeof kinds / sizeof *kinds)
 
 /* A fresh block of the exact size: one byte further is the sanitizer's. */
@@ -151,7 +152,8 @@ static void test_huge_count(void **state)
         fk_image *im;
         fk_error err;
         fk_open_options o = {.generation = s.g};
-        fk_stword(s.file + s.table_at, 0x80000000, abi->word, abi->big_endian != fk_host_big_endian());
+        fk_stword(s.file + s.table_at, 0x80000000, abi->word,
+                  abi->big_endian != fk_host_big_endian());
         largest = 0;
         assert_int_equal(fk_image_open_memory("huge", s.file, s.size, &o, &im, &err), FK_OK);
         assert_int_equal(fk_table_status(fk_image_table(im, 0), &err), FK_BROKEN);

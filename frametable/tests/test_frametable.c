@@ -145,8 +145,8 @@ static void check_roundtrip(const fixture *f)
     fk_error err;
     fk_result r = fk_table_roundtrip(fk_image_table(f->im, 0), &same, &first, &err);
     if (r || !same)
-        fail_msg("%s %s: %s at %llu", fk_generation_name(f->g), f->abi->name, r ? err.message : "differs",
-                 (unsigned long long)first);
+        fail_msg("%s %s: %s at %llu", fk_generation_name(f->g), f->abi->name,
+                 r ? err.message : "differs", (unsigned long long)first);
 }
 
 static void check_index(const fixture *f)
@@ -168,7 +168,7 @@ static void check_index(const fixture *f)
     fk_index_free(ix);
 }
 
-/* --- tests ------------------------------------------------------------------------------------- */
+/* --- tests ----------------------------------------------------------------------------- */
 
 /* OxCaml has 64-bit little-endian targets only; its layouts are read and written in any order. */
 static bool exists(fk_generation g, const fk_abi *abi)
@@ -219,10 +219,12 @@ static void test_detection(void **state)
             if (!exists((fk_generation)g, fk_abis[a]))
                 continue;
             make(&f, (fk_generation)g, fk_abis[a]);
-            assert_int_equal(fk_image_open_memory("made", f.file, f.file_size, NULL, &im, NULL), FK_OK);
+            assert_int_equal(fk_image_open_memory("made", f.file, f.file_size, NULL, &im, NULL),
+                             FK_OK);
             if (fk_image_generation(im) != f.g)
                 fail_msg("%s %s read as %s: %s", fk_generation_name(f.g), f.abi->name,
-                         fk_generation_name(fk_image_generation(im)), fk_image_generation_reason(im));
+                         fk_generation_name(fk_image_generation(im)),
+                         fk_image_generation_reason(im));
             fk_image_close(im);
             drop(&f);
         }
@@ -285,7 +287,7 @@ static void test_duplicates(void **state)
     drop(&f);
 }
 
-/* --- native tables ---------------------------------------------------------------------------------- */
+/* --- native tables --------------------------------------------------------------------- */
 
 static const fk_abi *host_abi(void)
 {
@@ -331,7 +333,7 @@ static void test_native(void **state)
     free(b);
 }
 
-/* --- limits -------------------------------------------------------------------------------------------- */
+/* --- limits ---------------------------------------------------------------------------- */
 
 static fk_result add_one(fk_generation g, const fk_descr_in *in, fk_error *err)
 {
@@ -358,7 +360,8 @@ static void test_limits(void **state)
     bad_live.live = &far;
     assert_int_equal(add_one(FK_GEN_B, &bad_live, &err), FK_BROKEN);
     assert_int_equal(add_one(FK_GEN_O2, &bad_live, &err), FK_OK);
-    fk_descr_in alloc = {.frame_size = 16, .flags = FK_DESCR_ALLOC, .num_allocs = 1, .wosize = &huge};
+    fk_descr_in alloc = {
+        .frame_size = 16, .flags = FK_DESCR_ALLOC, .num_allocs = 1, .wosize = &huge};
     assert_int_equal(add_one(FK_GEN_C, &alloc, &err), FK_BROKEN);
     assert_int_equal(add_one(FK_GEN_A, &alloc, &err), FK_BROKEN);
 }

@@ -68,7 +68,15 @@ int fk_error_format(const fk_error *, char *buf, size_t size);
 
 /* --- generations ---------------------------------------------------------- */
 
-typedef enum { FK_GEN_AUTO, FK_GEN_A, FK_GEN_B, FK_GEN_C, FK_GEN_O1, FK_GEN_O2, FK_GEN_O3 } fk_generation;
+typedef enum {
+    FK_GEN_AUTO,
+    FK_GEN_A,
+    FK_GEN_B,
+    FK_GEN_C,
+    FK_GEN_O1,
+    FK_GEN_O2,
+    FK_GEN_O3
+} fk_generation;
 
 /* "auto" "A" ... "O3"; false: unknown name. */
 bool fk_generation_parse(const char *name, fk_generation *out);
@@ -81,7 +89,13 @@ const char *fk_generation_span(fk_generation);
 typedef struct fk_image fk_image;
 typedef struct fk_table fk_table;
 
-typedef enum { FK_KIND_EXEC, FK_KIND_PIE, FK_KIND_SHARED, FK_KIND_OBJECT, FK_KIND_ARCHIVE_MEMBER } fk_kind;
+typedef enum {
+    FK_KIND_EXEC,
+    FK_KIND_PIE,
+    FK_KIND_SHARED,
+    FK_KIND_OBJECT,
+    FK_KIND_ARCHIVE_MEMBER
+} fk_kind;
 const char *fk_kind_name(fk_kind);
 
 typedef struct {
@@ -92,7 +106,8 @@ typedef struct {
 /* Opens one ELF file (not an archive; FK_ABSENT when it is one). `options`
  * may be NULL. FK_OK also when the file holds no table, or when some table
  * is broken: see fk_table_status. */
-fk_result fk_image_open(const char *path, const fk_open_options *options, fk_image **out, fk_error *err);
+fk_result fk_image_open(const char *path, const fk_open_options *options, fk_image **out,
+                        fk_error *err);
 /* The same from memory, which is copied. `name` for errors. */
 fk_result fk_image_open_memory(const char *name, const void *data, size_t size,
                                const fk_open_options *options, fk_image **out, fk_error *err);
@@ -103,7 +118,8 @@ void fk_image_close(fk_image *);
  * `each` with im == NULL and err set; the walk goes on. A nonzero return of
  * `each` stops the walk. The image is closed after `each` returns. */
 typedef int (*fk_image_fn)(fk_image *im, const fk_error *err, void *arg);
-fk_result fk_image_each(const char *path, const fk_open_options *options, fk_image_fn each, void *arg, fk_error *err);
+fk_result fk_image_each(const char *path, const fk_open_options *options, fk_image_fn each,
+                        void *arg, fk_error *err);
 
 const char *fk_image_name(const fk_image *); /* path, or path(member) */
 fk_kind fk_image_kind(const fk_image *);
@@ -275,13 +291,13 @@ void fk_index_free(fk_index *);
 
 /* A table that is mapped in this process (a runtime's own): no ELF needed. The
  * index over `n` such tables, each the address of a count word. */
-fk_result fk_index_build_native(const void *const *tables, size_t n, fk_generation, const struct fk_abi *,
-                                fk_index **out, fk_error *err);
+fk_result fk_index_build_native(const void *const *tables, size_t n, fk_generation,
+                                const struct fk_abi *, fk_index **out, fk_error *err);
 /* The same index with n native tables more, or without them (FK_ABSENT: one is not in it). */
 fk_result fk_index_add_native(const fk_index *, const void *const *tables, size_t n, fk_index **out,
                               fk_error *err);
-fk_result fk_index_remove_native(const fk_index *, const void *const *tables, size_t n, fk_index **out,
-                                 fk_error *err);
+fk_result fk_index_remove_native(const fk_index *, const void *const *tables, size_t n,
+                                 fk_index **out, fk_error *err);
 
 /* --- encoding -------------------------------------------------------------- */
 
@@ -316,7 +332,8 @@ fk_result fk_builder_add(fk_builder *, const fk_descr_in *, fk_error *err);
  * cannot be read. FK_BROKEN: the table is broken, or does not fit. */
 fk_result fk_builder_add_table(fk_builder *, const fk_table *, fk_error *err);
 /* Table bytes for load address `address`; *data is freed with free(). */
-fk_result fk_builder_bytes(fk_builder *, uint64_t address, uint8_t **data, size_t *size, fk_error *err);
+fk_result fk_builder_bytes(fk_builder *, uint64_t address, uint8_t **data, size_t *size,
+                           fk_error *err);
 typedef struct {
     uint64_t descr_bytes, debuginfo_bytes, name_bytes;
 } fk_built_sizes;
@@ -327,12 +344,14 @@ void fk_builder_sizes(fk_builder *, fk_built_sizes *out);
  * `put` receives the text. Local labels start with ".L" and the symbol. */
 typedef void (*fk_put_fn)(const char *text, size_t length, void *arg);
 typedef int (*fk_label_fn)(uint64_t retaddr, char *buf, size_t size, void *arg);
-fk_result fk_builder_assembly(fk_builder *, const char *symbol, fk_label_fn label, fk_put_fn put, void *arg, fk_error *err);
+fk_result fk_builder_assembly(fk_builder *, const char *symbol, fk_label_fn label, fk_put_fn put,
+                              void *arg, fk_error *err);
 void fk_builder_free(fk_builder *);
 
 /* Decodes a table and encodes it again in its own generation, with the same
  * sharing and order; *same when the bytes are equal, else *first_difference. */
-fk_result fk_table_roundtrip(const fk_table *, bool *same, uint64_t *first_difference, fk_error *err);
+fk_result fk_table_roundtrip(const fk_table *, bool *same, uint64_t *first_difference,
+                             fk_error *err);
 
 const char *fk_version(void);
 
