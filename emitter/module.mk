@@ -14,3 +14,4 @@ cmmc_LDLIBS := -lelf -lpthread -lm
 
 CHECK_SUITES += cmmc
 QUICK_SUITES += cmmc
+CHECK_SUITES += cmmc-asm
