@@ -49,12 +49,12 @@ static void document_end(ft_run *run)
     ft_json_close(&run->json, '}');
 }
 
-/* A file that could not be read has its place in the document too. */
-static void document_fault(ft_run *run, const char *path, const fk_error *err)
+/* A file or member that could not be read has its place in the document too. */
+static void document_fault(ft_run *run, const char *path, const fk_error *err, bool flat)
 {
     if (run->opt->style != FT_JSON || run->opt->mode->takes_pair)
         return;
-    document_begin(run, run->opt->num_files == 1);
+    document_begin(run, flat);
     if (!run->flat)
         ft_json_open(&run->json, NULL, '{');
     ft_json_value(&run->json, "file", ft_json_text(path));
@@ -79,8 +79,8 @@ static int one_image(fk_image *im, const fk_error *err, void *arg)
     bool whole = mode->file_end != NULL;
     if (im == NULL) {
         ft_fault(run, err);
-        if (run->opt->num_files > 1 || run->json.depth == 0 || !run->flat)
-            document_fault(run, err->file[0] != 0 ? err->file : w->path, err);
+        if (!whole) /* else the file's one object follows, and the exit code tells */
+            document_fault(run, err->file[0] != 0 ? err->file : w->path, err, false);
         return 0;
     }
     if (fk_image_num_tables(im) == 0 && !mode->takes_empty)
@@ -105,14 +105,14 @@ static void one_file(ft_run *run, const char *path)
     if (r == FK_BROKEN || r == FK_SYSTEM) {
         ft_fault(run, &err);
         if (w.shown == 0)
-            document_fault(run, path, &err);
+            document_fault(run, path, &err, run->opt->num_files == 1);
     } else if (w.shown == 0 && run->broken == before) {
         snprintf(err.message, sizeof err.message, "no frametable: not native OCaml code%s",
                  run->opt->open.scan ? "" : ", or stripped (--scan searches the data)");
         ft_complain(run, path, err.message);
         run->broken = true;
         err.entry = FK_NO_ENTRY;
-        document_fault(run, path, &err);
+        document_fault(run, path, &err, run->opt->num_files == 1);
     }
     if (w.shown > 0 && run->opt->mode->file_end != NULL)
         run->opt->mode->file_end(run, path);

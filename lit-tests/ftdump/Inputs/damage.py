@@ -38,6 +38,8 @@ def section(data, name):
 def copies(data):
     size = len(data)
     table, length = section(data, b".data")
+    if length == 0:  # OxCaml's
+        table, length = section(data, b".rodata")
     cuts = range(size)
     bits = [8 * table + i for i in range(8 * length)] if tier != "long" else range(8 * size)
     heads = [i for i in range(8 * 64)]
