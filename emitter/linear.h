@@ -9,7 +9,7 @@
  *   trap depth  number of trap frames that the function has pushed
  *   remat       a vreg that is computed again where it is needed (a constant)
  *
- * Life of a function:  select -> polls -> comballoc -> cse -> liveness -> regalloc
+ * Life of a function:  select -> polls -> comballoc -> liveness -> regalloc
  *   -> spill -> frame -> layout -> emit.   Not SSA: a let_mut variable or a handler
  *   parameter is one vreg with several definitions; joins need no phis, and the
  *   allocator gets the variable's register for free.
@@ -312,7 +312,6 @@ lin_function *lin_select(cmm_unit *, const cmm_function *, const cmmc_options *,
                          const struct target *, struct lin_arena *);
 void lin_polls(lin_function *);
 void lin_comballoc(lin_function *);
-void lin_cse(lin_function *);
 void lin_dead_code(lin_function *);
 void lin_liveness(lin_function *);
 bool lin_check_derived(lin_function *); /* no addr over a safepoint; false: error added */
