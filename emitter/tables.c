@@ -71,6 +71,18 @@ static void add_chain(const struct tables *t, emit *e, chain_list *list, const c
 }
 
 /* --- descriptors --------------------------------------------------------------------- */
+/* As stored: 2 * register + 1, or the offset; the compiler sorts them by that number. */
+static int32_t stored(const fk_live *l)
+{
+    return l->reg >= 0 ? 2 * l->reg + 1 : l->offset;
+}
+
+static int by_stored(const void *a, const void *b)
+{
+    int32_t x = stored(a), y = stored(b);
+    return x < y ? -1 : x > y;
+}
+
 static void add_live(emit *e, fk_descr_in *d, const lin_insn *i)
 {
     fk_live *live = lin_alloc(e->f->arena, (i->nroots + 1) * sizeof *live);
@@ -78,6 +90,8 @@ static void add_live(emit *e, fk_descr_in *d, const lin_insn *i)
         live[k] = lin_is_reg(i->roots[k].place)
                       ? (fk_live){.reg = (int16_t)i->roots[k].place}
                       : (fk_live){.reg = -1, .offset = (int32_t)e_slot(e, i->roots[k].place)};
+    if (i->nroots > 1)
+        qsort(live, i->nroots, sizeof *live, by_stored);
     d->live = live;
     d->num_live = i->nroots;
 }
