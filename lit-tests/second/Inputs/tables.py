@@ -334,7 +334,8 @@ class Table:
             end = max(end, max(info.records) + width)
         for addr, text in info.text.items():
             end = max(end, addr + len(text.encode("utf-8", "surrogateescape")) + 1)
-        end += -end % self.elf.word
+        if end > self.descr_end:
+            end += -end % self.elf.word
         self.end = end
         self.descr_bytes = self.descr_end - self.address
         self.name_bytes = end - self.descr_end - self.record_bytes
