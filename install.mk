@@ -18,7 +18,7 @@
 # completion in the tree.
 INSTALL_BIN    += $(TOOL_FILES)
 INSTALL_TARGET += $(filter $(foreach a,$(ARCHES),$(BUILD)/$(a)/%),$(EXTRA_ALL))
-INSTALL_MAN    += $(wildcard */*.[157] */*/*.[157])
+INSTALL_MAN    += $(filter-out build/% $(BUILD)/%,$(wildcard */*.[157] */*/*.[157]))
 
 exec_prefix ?= $(prefix)
 bindir     ?= $(exec_prefix)/bin

@@ -32,10 +32,11 @@ INSTALL_ZSH = $(COMMANDS:%=$(BUILD)/completions/zsh/_%)
 INSTALL_FISH = $(COMMANDS:%=$(BUILD)/completions/fish/%.fish)
 
 # qemu-ci: the scripts beside the target files, one command in front of them.
-QEMU_CI_FILES := $(filter-out %.mk %/check %/closing.py,$(wildcard qemu-ci/* qemu-ci/probes/*))
-QEMU_CI_FILES := $(filter-out qemu-ci/probes qemu-ci/insn qemu-ci/__pycache__,$(QEMU_CI_FILES)) qemu-ci/closing.py
-INSTALL_OTHER += $(foreach f,$(QEMU_CI_FILES),755:$(f):$(pkglibdir)/$(f)) \
-  755:$(BUILD)/insn.so:$(pkglibdir)/insn.so
+QEMU_CI_SCRIPTS := $(addprefix qemu-ci/,run probe count ocaml setup fetch capstone)
+QEMU_CI_DATA := $(addprefix qemu-ci/,lib.sh matrix.py objects.py closing.py arches packages) \
+  $(wildcard qemu-ci/probes/*)
+INSTALL_OTHER += $(foreach f,$(QEMU_CI_SCRIPTS),755:$(f):$(pkglibdir)/$(f)) \
+  $(foreach f,$(QEMU_CI_DATA),644:$(f):$(pkglibdir)/$(f)) 755:$(BUILD)/insn.so:$(pkglibdir)/insn.so
 INSTALL_BIN += $(BUILD)/bin/qemu-ci
 EXTRA_ALL += $(BUILD)/bin/qemu-ci
 $(BUILD)/bin/qemu-ci: packaging/qemu-ci.in FORCE
