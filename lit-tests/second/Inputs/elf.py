@@ -146,8 +146,8 @@ class Elf:
         """Names and start of the function that holds addr, aliases together."""
         if self.function_list is None:
             by_start = {}
-            for s in self.symbols:
-                if s.kind == STT_FUNC and 0 < s.shndx < 0xff00:
+            for s in self.symbols:  # 5.4 types its local labels .L123 as functions too
+                if s.kind == STT_FUNC and not s.name.startswith(".L") and 0 < s.shndx < 0xff00:
                     by_start.setdefault(s.value, []).append(s)
             self.function_list = sorted(by_start.items())
             self.function_starts = [a for a, _ in self.function_list]

@@ -312,7 +312,8 @@ class Table:
         # symbol or the section ends before it. In a linked file whose symbol has
         # no size nothing tells the pad from a gap.
         sized = self.address + self.symbol_size if self.symbol_size else region.addr + len(region.data)
-        self.descr_end = sized if 0 < r.addr - sized < elf.word else r.addr
+        self.pad_missing = 0 < r.addr - sized < elf.word
+        self.descr_end = sized if self.pad_missing else r.addr
         special = self.num and self.descriptors[-1].frame_size is None
         self.pad_unknown = bool(special and not self.symbol_size)
         style = {"A": "A", "B": "B"}.get(generation, "C")
@@ -334,7 +335,7 @@ class Table:
             end = max(end, max(info.records) + width)
         for addr, text in info.text.items():
             end = max(end, addr + len(text.encode("utf-8", "surrogateescape")) + 1)
-        if end > self.descr_end:
+        if not self.pad_missing:
             end += -end % self.elf.word
         self.end = end
         self.descr_bytes = self.descr_end - self.address
