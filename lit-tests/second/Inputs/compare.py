@@ -99,8 +99,7 @@ def compare_table(differ, member, elf, table, theirs):
     if elf.type != ET_REL:
         differ.check(where, "address", table.address, base)
     differ.check(where, "num_descriptors", table.num, theirs["num_descriptors"])
-    if not (table.pad_unknown and 0 < table.descr_bytes - theirs["descriptor_bytes"] < elf.word):
-        differ.check(where, "descriptor_bytes", table.descr_bytes, theirs["descriptor_bytes"])
+    differ.check(where, "descriptor_bytes", table.descr_bytes, theirs["descriptor_bytes"])
     if not table.opaque:
         differ.check(where, "debuginfo_bytes", table.record_bytes, theirs["debuginfo_bytes"])
         differ.check(where, "name_bytes", table.name_bytes, theirs["name_bytes"])

@@ -308,14 +308,11 @@ class Table:
             d = decode(r, previous)
             previous = d.retaddr
             self.descriptors.append(d)
-        # caml_system's last return-to-C descriptor may lack its pad: then the
-        # symbol or the section ends before it. In a linked file whose symbol has
-        # no size nothing tells the pad from a gap.
-        sized = self.address + self.symbol_size if self.symbol_size else region.addr + len(region.data)
-        self.pad_missing = 0 < r.addr - sized < elf.word
-        self.descr_end = sized if self.pad_missing else r.addr
-        special = self.num and self.descriptors[-1].frame_size is None
-        self.pad_unknown = bool(special and not self.symbol_size)
+        # caml_system's last return-to-C descriptor may lack its pad: it counts
+        # wherever there are bytes for it, so not at the end of a section.
+        section_end = region.addr + len(region.data)
+        self.pad_missing = r.addr > section_end
+        self.descr_end = min(r.addr, section_end)
         style = {"A": "A", "B": "B"}.get(generation, "C")
         self.debuginfo = Debuginfo(elf, region, style)
         self.opaque = generation == "O3"
