@@ -104,7 +104,7 @@ bool sc_link(const sc_object *o, const sc_options *options, const char *dir, sc_
             *error = NULL;
         return false;
     }
-    if (asprintf(&l->program, "%s/program", dir) < 0 || asprintf(&l->table, "%s/table", dir) < 0)
+    if (asprintf(&l->program, "%s/program", dir) < 0)
         return false;
     char tool[64];
     snprintf(tool, sizeof tool, "%s-gcc", port->triplet);
@@ -117,9 +117,13 @@ bool sc_link(const sc_object *o, const sc_options *options, const char *dir, sc_
     add(&c, path);
     add(&c, o->path);
     sc_each_symbol(o->elf, see_undefined, &c);
-    if (!run_linker(&c, o, error) || !sc_read_code(o, l->program, &l->code, error))
-        return false;
-    return sc_write_table(l, o, l->table);
+    return run_linker(&c, o, error);
+}
+
+bool sc_read_program(const sc_object *o, const char *dir, sc_linked *l, char **error)
+{
+    return asprintf(&l->table, "%s/table", dir) > 0 && sc_read_code(o, l->program, &l->code, error) &&
+           sc_write_table(l, o, l->table);
 }
 
 void sc_linked_free(sc_linked *l)

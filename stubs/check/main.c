@@ -85,7 +85,10 @@ static sc_result *check(const char *file, const sc_options *options, const char 
         return NULL;
     }
     sc_result_init(r, o, options);
-    if (sc_link(o, options, dir, &r->linked, &error)) {
+    bool linked = sc_link(o, options, dir, &r->linked, &error);
+    if (linked && options->fast && (!sc_run(r) || r->num_violations)) {
+        /* one violation is all that is wanted */
+    } else if (linked && sc_read_program(o, dir, &r->linked, &error)) {
         sc_run(r);
         sc_check_static(r);
         sc_merge_rows(r);

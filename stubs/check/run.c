@@ -121,8 +121,10 @@ bool sc_run(sc_result *r)
     snprintf(seconds, sizeof seconds, "%d", r->options->seconds);
     char *more[] = {"--version", (char *)fk_ocaml_version_name(r->object->version), "--seed", seed,
                     "--seconds", seconds, "--table", r->linked.table, NULL};
-    for (char **m = more; *m; m++)
+    for (char **m = more; *m && (r->linked.table || strcmp(*m, "--table") != 0); m++)
         l.argv[l.n++] = *m;
+    if (r->options->fast)
+        l.argv[l.n++] = "--first";
     l.argv[l.n] = NULL;
     int status = sc_capture(l.argv, r->options->seconds * 15, false, &out);
     for (char *line = strtok_r(out, "\n", &save); line; line = strtok_r(NULL, "\n", &save))

@@ -110,6 +110,8 @@ typedef struct {
     sc_code code;
 } sc_linked;
 bool sc_link(const sc_object *, const sc_options *, const char *dir, sc_linked *, char **error);
+/* Its instructions, and the table that the harness traces by. */
+bool sc_read_program(const sc_object *, const char *dir, sc_linked *, char **error);
 void sc_linked_free(sc_linked *);
 bool sc_read_code(const sc_object *, const char *program, sc_code *, char **error);
 /* Where the linker has put a place of the object read last; 0: unknown. */

@@ -20,6 +20,7 @@ static const char *const rules[] = {
 enum { NUM_RULES = sizeof rules / sizeof rules[0], NUM_SEEN = 4096 };
 
 uint64_t sc_where;
+bool sc_first_only;
 jmp_buf sc_case_end;
 extern const char *sc_case_name;
 static uint32_t checks[32][NUM_RULES], failures[32][NUM_RULES];
@@ -91,6 +92,10 @@ static void violation(const char *rule, const char *subject, const char *format,
            (unsigned long long)sc_where, sc_case_name);
     put(format, args);
     sc_put("\n");
+    if (sc_first_only) {
+        sc_report_counts();
+        _exit(SC_FIRST_ONLY_EXIT);
+    }
 }
 
 void sc_count(const char *rule)

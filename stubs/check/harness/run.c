@@ -225,11 +225,13 @@ static void run_all(const char *glob)
         close(p[0]);
         if (child < 0 || waitpid(child, &status, 0) < 0)
             exit(2);
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == SC_FIRST_ONLY_EXIT))
             break;
         if (!WIFEXITED(status)) /* not even the handler could run */
             sc_put("V\t\tflow.crash\t\t0\t%s\tthe stub ended the process (signal %d)\n",
                    nth_case(at < 0 ? 0 : at)->name, WTERMSIG(status));
+        if (sc_first_only)
+            break;
         first = at + 1;
     }
     sc_put("E\n");
@@ -245,6 +247,10 @@ int main(int argc, char **argv)
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--probe") == 0) {
             probe = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--first") == 0) {
+            sc_first_only = true;
             continue;
         }
         if (strcmp(argv[i], "--version") == 0)
