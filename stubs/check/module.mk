@@ -1,12 +1,12 @@
 # stubs/check: stubcheck, and for each architecture the harness it links with.
-#   build/ARCH/stubcheck.o   one relocatable object
+#   build/ARCH/stubcheck   a program; objects are linked against its symbols
 TOOLS += stubcheck
 stubcheck_SRCS := $(addprefix stubs/check/,main.c object.c link.c table.c cfi.c process.c run.c \
   verdict.c static.c report.c json.c)
 stubcheck_LIBS := abi
 stubcheck_LDLIBS := -ldw -lelf -ljansson
 
-HARNESS_C := $(addprefix stubs/check/harness/,regs.c report.c world.c run.c trace.c common.c \
+HARNESS_C := $(addprefix stubs/check/harness/,regs.c image.c report.c world.c run.c trace.c common.c \
   cases_gc.c cases_c_call.c cases_start.c cases_raise.c cases_fiber.c cases_nested.c cases_table.c)
 
 # The emulators and tool prefixes, from the one list of architectures.
@@ -26,9 +26,9 @@ $(BUILD)/$(1)/obj/%.c.o: %.c $(wildcard stubs/check/harness/*.h stubs/check/*.de
 $(BUILD)/$(1)/obj/%.S.o: %.S stubs/check/harness/pads.h
 	@mkdir -p $$(@D)
 	$$(call say,AS,$$@)$(CC_$(1)) -Istubs/check/harness -c $$< -o $$@
-$(BUILD)/$(1)/stubcheck.o: $$(HARNESS_OBJ_$(1))
-	$$(call say,LD,$$@)$(CC_$(1)) -r -nostdlib -o $$@ $$^
-EXTRA_ALL += $(BUILD)/$(1)/stubcheck.o
+$(BUILD)/$(1)/stubcheck: $$(HARNESS_OBJ_$(1))
+	$$(call say,LD,$$@)$(CC_$(1)) -static -no-pie -o $$@ $$^
+EXTRA_ALL += $(BUILD)/$(1)/stubcheck
 endef
 $(foreach a,$(ARCHES),$(eval $(call harness_rule,$(a))))
 

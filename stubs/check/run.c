@@ -36,7 +36,7 @@ static void start(launch *l, const sc_result *r)
             l->argv[l->n++] = "max,pauth=off";
         }
     }
-    l->argv[l->n++] = r->linked.program;
+    l->argv[l->n++] = r->linked.harness;
 }
 
 static bool fail(sc_result *r, bool inconclusive, const char *format, const char *a, const char *b)
@@ -120,8 +120,9 @@ bool sc_run(sc_result *r)
     snprintf(seed, sizeof seed, "%llu", r->options->seed);
     snprintf(seconds, sizeof seconds, "%d", r->options->seconds);
     char *more[] = {"--version", (char *)fk_ocaml_version_name(r->object->version), "--seed", seed,
-                    "--seconds", seconds, "--table", r->linked.table, NULL};
-    for (char **m = more; *m && (r->linked.table || strcmp(*m, "--table") != 0); m++)
+                    "--seconds", seconds, "--image", r->linked.program, "--table", r->linked.table,
+                    NULL};
+    for (char **m = more; *m; m++)
         l.argv[l.n++] = *m;
     if (r->options->fast)
         l.argv[l.n++] = "--first";

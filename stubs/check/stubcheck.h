@@ -105,8 +105,9 @@ typedef struct {
 } sc_code;
 
 typedef struct {
-    char *program; /* linked with the harness */
-    char *table;
+    char *program; /* the object, linked to run inside the harness */
+    char *table;   /* its symbols; after sc_read_program its instructions too */
+    char *harness;
     sc_code code;
 } sc_linked;
 bool sc_link(const sc_object *, const sc_options *, const char *dir, sc_linked *, char **error);
@@ -117,6 +118,7 @@ bool sc_read_code(const sc_object *, const char *program, sc_code *, char **erro
 /* Where the linker has put a place of the object read last; 0: unknown. */
 uint64_t sc_address_of(size_t section, uint64_t offset);
 const sc_insn *sc_insn_at(const sc_code *, uint64_t address);
+bool sc_write_symbols(const char *program, FILE *);
 bool sc_write_table(const sc_linked *, const sc_object *, const char *path);
 /* Rows for the instructions; text is "cfa ra [n=rule]...", "? ?" where none is. */
 void sc_cfi_open(const char *program);

@@ -220,6 +220,7 @@ bool sc_write_table(const sc_linked *l, const sc_object *o, const char *path)
     static char row[4096];
     if (!f)
         return false;
+    sc_write_symbols(l->program, f);
     sc_cfi_open(l->program);
     for (size_t i = 0; i < l->code.count; i++) {
         const sc_insn *n = &l->code.insn[i];

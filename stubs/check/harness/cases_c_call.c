@@ -19,7 +19,7 @@ static void check_arguments(const sc_state *before)
 
 static void check_toc(void)
 {
-    uint64_t toc = R.toc ? sc_this_port.toc() : 0;
+    uint64_t toc = sc_symbol(".TOC.");
     if (R.toc)
         sc_check(*R.toc == toc, "registers.kept", "r2",
                  "`%s` returns with r2 = 0x%llx, the TOC is at 0x%llx", NAME, (ull)*R.toc, (ull)toc);

@@ -326,9 +326,9 @@ static void runstack(void)
     sc_truth_ocaml();
     sc_go(EV_caml_free_stack);
     if (R.toc)
-        sc_check(*R.toc == sc_this_port.toc(), "c-entry.toc", "r2",
+        sc_check(*R.toc == sc_symbol(".TOC."), "c-entry.toc", "r2",
                  "`%s` calls caml_free_stack with r2 = 0x%llx, the TOC is at 0x%llx", NAME,
-                 (ull)*R.toc, (ull)sc_this_port.toc());
+                 (ull)*R.toc, (ull)sc_symbol(".TOC."));
     sc_stored(dom_at("current_stack"), W.stack, "fiber.switch", "dom.current_stack");
     sc_stored(dom_at("exn_handler"), W.trap, "fiber.switch", "dom.exn_handler");
     sc_check(*sc_c_arg(0) == r.fiber, "arguments.registers", "the fiber",
@@ -339,8 +339,7 @@ static void runstack(void)
     sc_check(sp == W.link, "c-entry.stack", "sp",
              "`%s` calls caml_free_stack with stack pointer 0x%llx, dom.c_stack is 0x%llx", NAME,
              (ull)sp, (ull)W.link);
-    for (int i = 0; i < sc_this_port.num_c_scratch; i++)
-        sc_forget(W.link + sc_this_port.c_scratch[i], W.link + sc_this_port.c_scratch[i] + 8);
+    sc_forget_c_area(W.link);
     sc_check_memory("stack.memory");
     uint64_t closure = rd(r.top + (raises ? FK_HANDLER_EXN : FK_HANDLER_VALUE));
     sc_scribble(r.fiber, r.top + 32);

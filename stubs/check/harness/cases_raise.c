@@ -25,8 +25,8 @@ static void check_stash(const raise_state *r)
                  NAME, (ull)*R.sp, (ull)W.link);
     sc_stored(dom_at("backtrace_pos"), r->zeroes ? 0 : r->position, "backtrace.position",
               "dom.backtrace_pos");
-    for (int i = 0; sc_five && i < sc_this_port.num_c_scratch; i++)
-        sc_forget(W.link + sc_this_port.c_scratch[i], W.link + sc_this_port.c_scratch[i] + 8);
+    if (sc_five)
+        sc_forget_c_area(W.link);
 }
 
 static void until_handler(raise_state *r)

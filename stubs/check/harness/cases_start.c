@@ -161,8 +161,7 @@ static void check_entry(const kind *k, entry *e)
     sc_check(sc_is_c_frame(sc_return_address()), "frametable.return-address", "callback",
              "`%s` calls OCaml code with return address 0x%llx, which caml_system's frametable does "
              "not describe as a C frame", NAME, (ull)sc_return_address());
-    for (int i = 0; i < sc_this_port.num_c_scratch; i++)
-        sc_forget(e->sp + sc_this_port.c_scratch[i], e->sp + sc_this_port.c_scratch[i] + 8);
+    sc_forget_c_area(e->sp);
     if (R.toc) /* the TOC save word of the C caller's frame is the callee's too */
         sc_forget(e->sp, e->sp + 32);
     sc_forget(dom_at("gc_regs"), dom_at("gc_regs") + 8); /* no collection runs in this chunk */
@@ -217,8 +216,7 @@ static void check_return(const entry *e, uint64_t young, uint64_t result)
     sc_check(*R.result == result, "result.value", "result", "`%s` returns 0x%llx, it must be 0x%llx",
              NAME, (ull)*R.result, (ull)result);
     check_domain(e, young);
-    for (int i = 0; i < sc_this_port.num_c_scratch; i++)
-        sc_forget(e->sp + sc_this_port.c_scratch[i], e->sp + sc_this_port.c_scratch[i] + 8);
+    sc_forget_c_area(e->sp);
     sc_check_memory("stack.memory");
 }
 

@@ -5,16 +5,15 @@
 
 typedef unsigned long long ull;
 
-extern char table5[] __asm__("caml_system.frametable") __attribute__((weak));
-extern char table4[] __asm__("caml_system__frametable") __attribute__((weak));
-extern char caml_system__code_begin[] __attribute__((weak));
-extern char caml_system__code_end[] __attribute__((weak));
-extern char caml_negf_mask[] __attribute__((weak));
-extern char caml_absf_mask[] __attribute__((weak));
+static const char *symbol(const char *name) { return (const char *)(uintptr_t)sc_symbol(name); }
 
 enum { C_FRAME = 0xffff, ENTRY = 16 };
 
-static const char *table(void) { return table5 ? table5 : table4; }
+static const char *table(void)
+{
+    const char *five = symbol("caml_system.frametable");
+    return five ? five : symbol("caml_system__frametable");
+}
 
 static uint64_t count(void)
 {
@@ -65,23 +64,25 @@ static void frametable(void)
  * decides: only code begin is then required to come first. */
 static void code_range(void)
 {
+    const char *begin = symbol("caml_system__code_begin"), *end = symbol("caml_system__code_end");
     if (!sc_stub_begin("caml_start_program"))
         return;
-    sc_check(caml_system__code_begin && caml_system__code_end, "frametable.code-range", "symbols",
+    sc_check(begin && end, "frametable.code-range", "symbols",
              "caml_system__code_begin or caml_system__code_end does not exist");
-    for (int i = 0; caml_system__code_begin && i < sc_num_stubs; i++) {
+    for (int i = 0; begin && i < sc_num_stubs; i++) {
         char *at = sc_stubs[i].address;
         if (at)
-            sc_check(at >= caml_system__code_begin && at < caml_system__code_end,
+            sc_check(at >= begin && at < end,
                      "frametable.code-range", sc_stubs[i].name,
                      "`%s` at %p is outside caml_system's code range %p..%p", sc_stubs[i].name,
-                     (void *)at, (void *)caml_system__code_begin, (void *)caml_system__code_end);
+                     (const void *)at, (const void *)begin, (const void *)end);
     }
 }
 
 static void masks(void)
 {
     static const uint64_t negf[2] = {0x8000000000000000, 0}, absf[2] = {0x7fffffffffffffff, ~0ull};
+    const char *caml_negf_mask = symbol("caml_negf_mask"), *caml_absf_mask = symbol("caml_absf_mask");
     if (!sc_this_port.pushes_return || !sc_stub_begin("caml_start_program"))
         return;
     sc_check(caml_negf_mask && memcmp(caml_negf_mask, negf, 8) == 0, "data.masks", "caml_negf_mask",

@@ -6,6 +6,16 @@
 #define NAME sc_stubs[sc_current].name
 typedef unsigned long long ull;
 
+/* What a C callee owns above its stack pointer; on power also the word where the
+ * owner of a frame, or a PLT entry, keeps the TOC pointer over a call. */
+void sc_forget_c_area(uint64_t sp)
+{
+    for (int i = 0; i < sc_this_port.num_c_scratch; i++)
+        sc_forget(sp + sc_this_port.c_scratch[i], sp + sc_this_port.c_scratch[i] + 8);
+    if (R.toc)
+        sc_forget(sp + 24, sp + 32);
+}
+
 void sc_check_alignment(void)
 {
     uint64_t sp = *R.sp + sc_this_port.pushes_return;
@@ -20,10 +30,7 @@ static void check_c_stack(void)
     sc_check(sp == W.link, "c-entry.stack", "sp",
              "`%s` calls C with stack pointer 0x%llx, dom.c_stack is 0x%llx", NAME, (ull)sp,
              (ull)W.link);
-    for (int i = 0; i < sc_this_port.num_c_scratch; i++)
-        sc_forget(W.link + sc_this_port.c_scratch[i], W.link + sc_this_port.c_scratch[i] + 8);
-    if (R.toc) /* the owner of a frame may keep its TOC there over a call */
-        sc_forget(W.link + 24, W.link + 32);
+    sc_forget_c_area(W.link);
 }
 
 static void check_links(void)

@@ -67,7 +67,6 @@ typedef struct {
                                * address in the last word; 0: in overflow_link */
     const char *overflow_link;
     const char *realloc_size; /* register with caml_call_realloc_stack's argument, NULL: on the stack */
-    uint64_t (*toc)(void);    /* power: r2 of this program */
     const uint8_t *c_scratch; /* offsets of words a C callee may write above its SP */
     uint8_t num_c_scratch;
 } sc_port;
@@ -88,6 +87,12 @@ extern const int sc_num_stubs;
 extern int sc_current; /* index of the stub under test */
 int sc_stub_index(const char *name);
 char *sc_stub_begin(const char *name); /* makes it current; NULL: absent */
+
+/* --- the image (image.c) ------------------------------------------------------- */
+enum { SC_IMAGE_SIZE = 1 << 20 };
+bool sc_load(const char *path);
+uint64_t sc_symbol(const char *name); /* of the object under test; 0: it has none */
+void sc_add_symbol(const char *name, uint64_t address);
 
 uint64_t sc_random(void);
 
@@ -206,6 +211,7 @@ int sc_probe(void);
 /* At a C function reached from OCaml: stack, alignment, link, saved pointers,
  * the way from them to the caller. `trap`: it may run OCaml code or raise. */
 void sc_check_c_entry(const sc_state *before);
+void sc_forget_c_area(uint64_t sp);
 void sc_check_alignment(void);
 void sc_check_walk(void);
 void sc_check_pointers(uint64_t young); /* back in OCaml code */

@@ -20,13 +20,6 @@ static void fix_block(void)
     sc_block.cc &= 0xffffffff;
 }
 
-static uint64_t toc(void)
-{
-    uint64_t v;
-    __asm__("mr %0, 2" : "=r"(v));
-    return v;
-}
-
 static void from_context(const ucontext_t *c, sc_state *s)
 {
     for (int i = 0; i < 32; i++)
@@ -63,7 +56,6 @@ const sc_port sc_this_port = {
     .from_context = from_context,
     .to_context = to_context,
     .realloc_size = "r27",
-    .toc = toc,
     .overflow_link = "r28",
     .trap4_pc = 40,
     .trap4_previous = 48,

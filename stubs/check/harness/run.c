@@ -19,11 +19,8 @@ const fk_abi *sc_abi;
 const char *sc_case_name = "";
 int sc_current;
 
-#define STUB(name, in4, in5, contracts) extern char name[] __attribute__((weak));
-#include "stubs/check/stubs.def"
-#undef STUB
 sc_stub sc_stubs[] = {
-#define STUB(name, in4, in5, contracts) {#name, name},
+#define STUB(name, in4, in5, contracts) {#name, NULL},
 #include "stubs/check/stubs.def"
 #undef STUB
 };
@@ -240,7 +237,7 @@ static void run_all(const char *glob)
 
 int main(int argc, char **argv)
 {
-    const char *glob = NULL;
+    const char *glob = NULL, *image = NULL;
     bool probe = false;
     sc_abi = sc_this_port.abi;
     for (int i = 1; i < argc; i++) {
@@ -261,6 +258,8 @@ int main(int argc, char **argv)
             glob = value;
         else if (strcmp(argv[i], "--seconds") == 0)
             case_seconds = atoi(value);
+        else if (strcmp(argv[i], "--image") == 0)
+            image = value;
         else if (strcmp(argv[i], "--table") == 0)
             sc_trace_load(value);
         i++;
@@ -270,6 +269,8 @@ int main(int argc, char **argv)
     random_state = seed | 1;
     if (probe)
         return sc_probe();
+    if (!image || !sc_load(image))
+        return 2;
     run_all(glob);
     return 0;
 }

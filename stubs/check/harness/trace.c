@@ -6,7 +6,7 @@
  * pass sees each instruction once, in a loop only its first turn, at the cost
  * of a signal each; single stepping through QEMU's gdbstub takes 50 times that.
  *
- * Table lines, written by stubcheck:  address length flags cfa ra [number=rule]...
+ * Table lines, written by stubcheck:  S name address, or  address length flags cfa ra [number=rule]...
  * flags: "-" or letters, P = call or jump that may pass a PLT entry or veneer.
  * Rules are postfix: rN register, +N add, cN constant, * load, C the CFA, a add,
  * u undefined; "?" no row.
@@ -71,6 +71,12 @@ static void add_line(char *line)
 {
     insn *i = &insns[num_insns];
     char *at = line;
+    if (line[0] == 'S') { /* a symbol of the object: S name address */
+        field(&at);
+        char *name = field(&at);
+        sc_add_symbol(name, strtoull(field(&at), NULL, 16));
+        return;
+    }
     i->address = strtoull(field(&at), NULL, 16);
     i->length = (uint8_t)atoi(field(&at));
     i->plt = strchr(field(&at), 'P') != NULL;
@@ -117,7 +123,7 @@ static void put_code(uint64_t address, const uint8_t *bytes, size_t n)
 
 static void make_images(void)
 {
-    uint64_t first = insns[0].address, from = first & ~65535ul;
+    uint64_t first = insns[0].address;
     insn *last = &insns[num_insns - 1];
     code_size = last->address + last->length - first;
     plain = malloc(2 * code_size);
@@ -126,8 +132,6 @@ static void make_images(void)
     memcpy(patched, plain, code_size);
     for (int i = 0; i < num_insns; i++)
         memcpy(patched + (insns[i].address - first), sc_this_port.trap, sc_this_port.trap_length);
-    mprotect((void *)(uintptr_t)from, ((first + code_size + 65535) & ~65535ul) - from,
-             PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
 void sc_trace_arm(void)
@@ -347,6 +351,8 @@ static bool breakpoints_work(void)
     insns[0] = (insn){.address = (uint64_t)(uintptr_t)sc_ocaml_return, .length = 4,
                       .cfa = "?", .ra = "?", .rules = ""};
     num_insns = 1;
+    uint64_t page = insns[0].address & ~65535ul;
+    mprotect((void *)(uintptr_t)page, 65536, PROT_READ | PROT_WRITE | PROT_EXEC);
     sc_install_handlers();
     sc_new_world();
     sc_ocaml_state();
