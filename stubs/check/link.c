@@ -215,10 +215,9 @@ bool sc_link(const sc_object *o, const sc_options *options, const char *dir, sc_
     return run_linker(&c, o, error) && write_table(l->table, l->program);
 }
 
-bool sc_read_program(const sc_object *o, const char *dir, sc_linked *l, char **error)
+bool sc_read_program(const sc_object *o, bool trace, sc_linked *l, char **error)
 {
-    (void)dir;
-    return sc_read_code(o, l->program, &l->code, error) && sc_write_table(l, o, l->table);
+    return sc_read_code(o, l->program, &l->code, error) && sc_write_table(l, o, trace, l->table);
 }
 
 void sc_linked_free(sc_linked *l)

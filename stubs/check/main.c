@@ -88,7 +88,7 @@ static sc_result *check(const char *file, const sc_options *options, const char 
     bool linked = sc_link(o, options, dir, &r->linked, &error);
     if (linked && options->fast && (!sc_run(r) || r->num_violations)) {
         /* one violation is all that is wanted */
-    } else if (linked && sc_read_program(o, dir, &r->linked, &error)) {
+    } else if (linked && sc_read_program(o, !options->no_trace, &r->linked, &error)) {
         sc_run(r);
         sc_check_static(r);
         sc_merge_rows(r);
@@ -154,7 +154,8 @@ int main(int argc, char **argv)
         {"seed", required_argument, NULL, 's'},    {"qemu", required_argument, NULL, 'q'},
         {"abi", required_argument, NULL, 'v'},     {"output-style", required_argument, NULL, 'o'},
         {"harness", required_argument, NULL, 'H'}, {"seconds", required_argument, NULL, 't'},
-        {"fast", no_argument, NULL, 'f'},          {"help", no_argument, NULL, 'h'},
+        {"fast", no_argument, NULL, 'f'},          {"no-trace", no_argument, NULL, 'n'},
+                 {"help", no_argument, NULL, 'h'},
         {0},
     };
     sc_options o = {.style = "text", .seed = 1, .seconds = 4};
@@ -172,6 +173,7 @@ int main(int argc, char **argv)
         case 'H': o.harness = optarg; break;
         case 't': o.seconds = atoi(optarg); break;
         case 'f': o.fast = true; break;
+        case 'n': o.no_trace = true; break;
         case 'h': return usage(stdout, 0);
         default: return usage(stderr, SC_USAGE);
         }

@@ -227,29 +227,42 @@ static bool keep(sc_object *o, const char *dir, const void *bytes, size_t size)
     return good;
 }
 
+/* From here on the object is this member alone. */
+static bool take_member(sc_object *o, const char *file, const char *dir, Elf *member, char **error)
+{
+    Elf_Arhdr *header = elf_getarhdr(member);
+    size_t size = (size_t)header->ar_size;
+    char *name = message("%s(%s)", file, header->ar_name ? header->ar_name : "?");
+    char *copy = malloc(size + 1);
+    memcpy(copy, (char *)o->bytes + elf_getbase(member), size);
+    elf_end(member);
+    elf_end(o->elf);
+    free(o->bytes);
+    free(o->name);
+    o->name = name;
+    o->bytes = copy;
+    o->size = size;
+    o->elf = elf_memory(copy, size);
+    return o->elf && identify(o, error) && keep(o, dir, copy, size);
+}
+
 static bool open_archive(sc_object *o, const char *file, const char *dir, char **error)
 {
     Elf *archive = o->elf;
-    Elf_Cmd command = ELF_C_READ;
-    for (Elf *member; (member = elf_begin(-1, command, archive)); elf_end(member)) {
+    Elf_Cmd command = ELF_C_READ_MMAP; /* ELF_C_READ would want a file descriptor */
+    Elf *member;
+    while (command != ELF_C_NULL && (member = elf_begin(-1, command, archive))) {
         Elf_Arhdr *header = elf_getarhdr(member);
-        size_t size;
-        char *bytes = elf_rawfile(member, &size);
-        if (header && bytes && elf_kind(member) == ELF_K_ELF && has_stubs(member)) {
-            char *name = message("%s(%s)", file, header->ar_name);
-            char *copy = malloc(size + 1);
-            memcpy(copy, bytes, size);
+        int64_t base = elf_getbase(member);
+        if (!header || base < 0 || (uint64_t)base > o->size ||
+            (uint64_t)header->ar_size > o->size - (uint64_t)base) {
             elf_end(member);
-            elf_end(archive);
-            free(o->bytes);
-            free(o->name);
-            o->name = name;
-            o->bytes = copy;
-            o->size = size;
-            o->elf = elf_memory(copy, size);
-            return identify(o, error) && keep(o, dir, copy, size);
+            break;
         }
+        if (elf_kind(member) == ELF_K_ELF && has_stubs(member))
+            return take_member(o, file, dir, member, error);
         command = elf_next(member);
+        elf_end(member);
     }
     *error = message("%s: no member of the archive defines a stub (%s ...)", file, sc_stub_rows[0].name);
     return false;

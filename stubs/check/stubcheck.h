@@ -26,7 +26,8 @@ typedef struct {
     const char *arch, *glob, *qemu, *style, *abi, *harness;
     unsigned long long seed;
     int seconds;
-    bool fast; /* one round, no report: for mutation */
+    bool fast;     /* end with the first violation: for mutation */
+    bool no_trace; /* the cases only, not instruction by instruction */
 } sc_options;
 
 typedef struct {
@@ -112,14 +113,14 @@ typedef struct {
 } sc_linked;
 bool sc_link(const sc_object *, const sc_options *, const char *dir, sc_linked *, char **error);
 /* Its instructions, and the table that the harness traces by. */
-bool sc_read_program(const sc_object *, const char *dir, sc_linked *, char **error);
+bool sc_read_program(const sc_object *, bool trace, sc_linked *, char **error);
 void sc_linked_free(sc_linked *);
 bool sc_read_code(const sc_object *, const char *program, sc_code *, char **error);
 /* Where the linker has put a place of the object read last; 0: unknown. */
 uint64_t sc_address_of(size_t section, uint64_t offset);
 const sc_insn *sc_insn_at(const sc_code *, uint64_t address);
 bool sc_write_symbols(const char *program, FILE *);
-bool sc_write_table(const sc_linked *, const sc_object *, const char *path);
+bool sc_write_table(const sc_linked *, const sc_object *, bool trace, const char *path);
 /* Rows for the instructions; text is "cfa ra [n=rule]...", "? ?" where none is. */
 void sc_cfi_open(const char *program);
 void sc_cfi_row(uint64_t address, const fk_abi *, char *text, size_t size);

@@ -214,7 +214,7 @@ bool sc_read_code(const sc_object *o, const char *program, sc_code *code, char *
     return true;
 }
 
-bool sc_write_table(const sc_linked *l, const sc_object *o, const char *path)
+bool sc_write_table(const sc_linked *l, const sc_object *o, bool trace, const char *path)
 {
     FILE *f = fopen(path, "w");
     static char row[4096];
@@ -222,7 +222,7 @@ bool sc_write_table(const sc_linked *l, const sc_object *o, const char *path)
         return false;
     sc_write_symbols(l->program, f);
     sc_cfi_open(l->program);
-    for (size_t i = 0; i < l->code.count; i++) {
+    for (size_t i = 0; trace && i < l->code.count; i++) {
         const sc_insn *n = &l->code.insn[i];
         if (!n->stub || !n->length)
             continue;
