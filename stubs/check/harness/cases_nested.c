@@ -164,21 +164,20 @@ static void nested(void)
     same(rd(W.stack + FK_STACK_SP), a.sp, "walk.bottom", "the fiber's stack pointer");
 }
 
-/* A finaliser, a signal handler or a memprof callback raises: the save area of
- * the collection it leaves must be free again. */
-static void gc_raises(void)
+/* --- save areas and exceptions --------------------------------------------------- */
+static void call_gc_until_c(void)
 {
-    char *gc = sc_stub_begin("caml_call_gc"), *raise = sc_stub_begin("caml_raise_exception");
-    if (!gc || !raise)
-        return;
-    wr(dom_at("backtrace_active"), 0);
     sc_ocaml_state();
     if (R.toc)
         wr(W.S + 24, sc_random());
-    sc_call(gc, sc_ocaml_return);
+    sc_call(sc_stub_begin("caml_call_gc"), sc_ocaml_return);
     sc_go(EV_caml_garbage_collection);
     sc_sync();
-    uint64_t exn = sc_random() & ~7ul, young = sc_random() & ~7ul;
+}
+
+/* C raises; returns when the handler of `trap` runs. */
+static void raise_from_c(uint64_t exn, uint64_t young)
+{
     wr(dom_at("young_ptr"), young);
     W.trap = DOM("exn_handler");
     sc_randomize();
@@ -187,15 +186,85 @@ static void gc_raises(void)
     sc_go(EV_sc_handler);
     sc_check_handler(exn);
     same(*R.young, young, "pointers.young", "young_ptr");
+}
+
+static void check_buckets(const char *when)
+{
+    uint64_t head = DOM("gc_regs_buckets");
+    sc_check(head == W.bucket && rd(head) == W.next_bucket, "domain.buckets", when,
+             "%s `%s` leaves dom.gc_regs_buckets at 0x%llx and its next at 0x%llx, they must be 0x%llx "
+             "and 0x%llx", when, NAME, (ull)head, (ull)rd(head), (ull)W.bucket, (ull)W.next_bucket);
+}
+
+/* A finaliser, a signal handler or a memprof callback raises: the save area of
+ * the collection it leaves must be free again, once. */
+static void gc_raises(void)
+{
+    if (!sc_stub_begin("caml_raise_exception") || !sc_stub_begin("caml_call_gc"))
+        return;
+    wr(dom_at("backtrace_active"), 0);
+    uint64_t trap = W.trap;
+    call_gc_until_c();
+    raise_from_c(sc_random() & ~7ul, sc_random() & ~7ul);
     uint64_t head = DOM("gc_regs_buckets");
     sc_check(head == W.bucket && rd(head) == W.next_bucket, "domain.buckets", "after an exception",
              "an exception that `%s` takes out of a collection leaves its save area taken: "
              "dom.gc_regs_buckets is 0x%llx, the area is at 0x%llx", NAME, (ull)head,
              (ull)W.bucket);
+    uint64_t next = rd(head);
+    wr(dom_at("exn_handler"), trap);
+    raise_from_c(sc_random() & ~7ul, sc_random() & ~7ul);
+    sc_check(DOM("gc_regs_buckets") == head && rd(head) == next, "domain.buckets", "after two",
+             "a second exception through `%s` changes the list of save areas again", NAME);
+}
+
+/* A collection has ended; a later exception from C is none of its business. */
+static void gc_then_raise(void)
+{
+    if (!sc_stub_begin("caml_raise_exception") || !sc_stub_begin("caml_call_gc"))
+        return;
+    wr(dom_at("backtrace_active"), 0);
+    call_gc_until_c();
+    sc_c_body(false);
+    sc_c_leave(0);
+    sc_go(EV_sc_ocaml_return);
+    check_buckets("after a collection");
+    wr(dom_at("exn_handler"), W.trap);
+    raise_from_c(sc_random() & ~7ul, sc_random() & ~7ul);
+    check_buckets("after a collection and an exception");
+}
+
+/* A callback inside a collection: an exception that it handles itself must leave
+ * the area of the collection around it taken. */
+static void gc_callback_raises(void)
+{
+    if (!sc_stub_begin("caml_raise_exception") || !sc_stub_begin("caml_callback_asm") ||
+        !sc_stub_begin("caml_call_gc"))
+        return;
+    uint64_t closure = sc_zone_base(Z_HEAP) + 64;
+    wr(dom_at("backtrace_active"), 0);
+    wr(closure, (uint64_t)(uintptr_t)sc_closure_code);
+    call_gc_until_c();
+    *sc_c_arg(1) = closure;
+    *sc_c_arg(2) = closure + 64;
+    from_c("caml_callback_asm", (W.link - 256) & ~15ul, sc_c_return);
+    into_ocaml(EV_sc_closure_code);
+    ocaml_frame();
+    wr(W.S + TRAP, trap_now());
+    wr(W.S + TRAP + FK_TRAP_HANDLER, (uint64_t)(uintptr_t)sc_handler);
+    W.outer_trap = trap_now();
+    wr(dom_at("exn_handler"), W.S + TRAP);
+    wr(W.stack + FK_STACK_SP, W.S - sc_abi->first_frame);
+    wr(W.S + (uint64_t)(int64_t)sc_abi->ra_offset, (uint64_t)(uintptr_t)sc_ocaml_return);
+    raise_from_c(sc_random() & ~7ul, sc_random() & ~7ul);
+    sc_check(DOM("gc_regs_buckets") == W.next_bucket, "domain.buckets", "in a callback",
+             "an exception handled inside a callback frees the save area of the collection around it");
 }
 
 const sc_case sc_cases_nested[] = {
     {"nested", nested, 6, false, 5},
     {"gc_raises", gc_raises, 4, false, 5},
+    {"gc_then_raise", gc_then_raise, 4, false, 5},
+    {"gc_callback_raises", gc_callback_raises, 4, false, 5},
     {0},
 };
