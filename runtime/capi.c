@@ -123,5 +123,8 @@ value caml_hash_variant(const char *s)
     return VAL_INT((int32_t)(uint32_t)(h << 1) >> 1);
 }
 
+/* Masks of signals for sigprocmask-like stubs look here. */
+_Atomic uintptr_t caml_pending_signals[4];
+
 int caml_domain_is_multicore(void) { return atomic_load(&fk_num_domains) > 1; }
 value caml_domain_alone(void) { return atomic_load(&fk_num_domains) == 1; }

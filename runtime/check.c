@@ -96,6 +96,10 @@ bool fk_check_parse(const char *list, const char **error)
     }
     free(copy);
     *error = bad;
+    if (ok && fk_check.scheduled) { /* announced, not there yet: better refused than ignored */
+        snprintf(bad, sizeof bad, "seed");
+        ok = false;
+    }
     settle();
     return ok;
 }

@@ -26,7 +26,7 @@
 enum { MAX_CHECK_SITES = 64 };
 
 struct check_config {
-    bool any, move, roots, lengths, stubs, core, every_alloc;
+    bool paused, any, move, roots, lengths, stubs, core, every_alloc;
     unsigned move_slots;       /* nurseries per slot */
     uint64_t period;           /* of gc, major, compact; 0: off */
     uint64_t heap_period;      /* 0: off */
@@ -86,7 +86,7 @@ static inline void fk_check_expect_headers(struct domain *d)
 void fk_check_root_value(struct walk *, uint32_t entry, value *p);
 static inline void fk_check_root(struct walk *w, uint32_t entry, value *p)
 {
-    if (fk_check.roots)
+    if (fk_check.roots && !fk_check.paused)
         fk_check_root_value(w, entry, p);
 }
 void fk_poison_unlisted(void); /* all fibers; world stopped, nurseries empty */

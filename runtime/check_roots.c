@@ -6,8 +6,8 @@
  * old nursery address or a block of the major heap) is replaced by poison.
  *
  *   poison_base                               value that replaces word i
- *   |<- 2048 bytes ->|                        v
- *   | entry 0        | entry 1  ...   |  ...  . 1024 | ...
+ *   |<- 8192 bytes ->|                        v
+ *   | entry 0        | entry 1  ...   |  ...  . 4096 | ...
  *
  * The area is never accessible. Code that uses such a word faults there, or
  * stores it where the collector finds it; the address gives the entry, the
@@ -19,7 +19,9 @@
 #include "runtime/check.h"
 #include "runtime/fiber.h"
 
-enum { ENTRY_BYTES = 2048, ENTRIES = 1 << 15 };
+/* s390x reports faults by page: an entry has two pages of its own, the value is
+ * the start of the second (its header lies in the first). */
+enum { ENTRY_BYTES = 8192, ENTRIES = 1 << 14 };
 
 struct poison {
     uintptr_t ra;

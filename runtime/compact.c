@@ -125,7 +125,9 @@ void fk_compact_work(struct domain *w)
                 fk_heap_finish_sweep(&fk_domains[i].heap);
                 emptied = evacuate(&fk_domains[i].heap, emptied);
             }
+        fk_check.paused = true; /* roots name the old places until they are updated */
         update_all();
+        fk_check.paused = false;
         release(quarantine);
         quarantine = NULL;
         if (fk_check.move)

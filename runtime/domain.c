@@ -179,6 +179,7 @@ void fk_thread_enter(struct thread *t)
     fk_stw_domain_runs();
     bool other = d->current != t;
     thread_load(t);
+    fk_bucket_reserve(d); /* another thread may have gone to sleep with the last one */
     fk_self = caml_state = d;
     if (other)
         fk_prof_enter_thread(d, t);

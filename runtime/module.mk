@@ -5,6 +5,8 @@
 #   build/ARCH/libframekit-5.4.a    OCaml 5.4
 #   build/ARCH/asmrun-5.3/libasmrun_fk.a  the same file under the name that
 #       `ocamlopt -runtime-variant _fk -I build/ARCH/asmrun-5.3` looks for
+# A program with threads adds `-noautolink -cclib -lunixnat`: the archive has
+# systhreads' C part too, and libthreadsnat must not come before it.
 RUNTIME_SRCS := $(wildcard runtime/*.c)
 RUNTIME_CORE = $(RUNTIME_SRCS) $(filter-out abi/gen.c abi/test_abi.c,$(abi_SRCS)) $(frametable_core_SRCS)
 RUNTIME_CFLAGS ?= -O2 -g
@@ -25,6 +27,15 @@ EXTRA_ALL += $(BUILD)/$(1)/$(4)
 endef
 $(foreach a,$(ARCHES),$(eval $(call runtime_rules,$(a),5.3,stubs.o,libframekit.a,503)))
 $(foreach a,$(ARCHES),$(eval $(call runtime_rules,$(a),5.4,stubs-5.4.o,libframekit-5.4.a,504)))
+
+TOOLS += framekit-missing-prims
+framekit-missing-prims_SRCS := runtime/tools/missing_prims.c
+framekit-missing-prims_LDLIBS := -lelf
+
+TOOLS += framekit-seed
+framekit-seed_SRCS := runtime/tools/seed.c
+framekit-seed_LIBS := frametable abi
+framekit-seed_LDLIBS := -lelf
 
 CHECK_SUITES += runtime
 QUICK_SUITES += runtime

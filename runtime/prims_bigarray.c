@@ -7,6 +7,7 @@
 #include <complex.h>
 #include <stdlib.h>
 
+#include "runtime/bigarray.h"
 #include "runtime/custom.h"
 #include "runtime/fail.h"
 
@@ -49,8 +50,6 @@ static void finalize(value v)
     }
 }
 
-static value get_at(struct ba *b, uintptr_t i);
-
 static int compare_elements(struct ba *a, struct ba *b, uintptr_t i)
 {
 #define AS(type) do { type x = ((type *)a->data)[i], y = ((type *)b->data)[i]; return (x > y) - (x < y); } while (0)
@@ -84,6 +83,17 @@ static int compare(value v, value w)
             return c;
     }
     return 0;
+}
+
+int fk_ba_compare(value a, value b) { return compare(a, b); }
+
+intptr_t fk_ba_shape(value v)
+{
+    struct ba *b = BA(v);
+    intptr_t h = KIND(b);
+    for (intptr_t i = 0; i < b->num_dims; i++)
+        h = h * 31 + b->dim[i];
+    return h;
 }
 
 static const struct custom_operations ba_ops = {
