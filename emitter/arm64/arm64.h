@@ -11,8 +11,6 @@ enum {
     ARM_ADDSHIFT = LIN_TARGET, /* a + (b << imm) */
     ARM_SUBSHIFT,              /* a - (b << imm) */
     ARM_MADD, ARM_MSUB,        /* c + a * b, c - a * b; arguments a b c */
-    ARM_FMADD, ARM_FMSUB, ARM_FNMSUB, ARM_FNMUL, /* c + ab, c - ab, ab - c, -(ab) */
-
 };
 
 bool arm64_imm_ok(lin_op, lin_cc, int64_t);

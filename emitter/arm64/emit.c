@@ -163,8 +163,7 @@ static const char *const names[LIN_TARGET_END] = {
     [LIN_SAR] = "asr", [LIN_NEG] = "neg", [LIN_FNEG] = "fneg", [LIN_FABS] = "fabs",
     [LIN_FSQRT] = "fsqrt", [LIN_FADD] = "fadd", [LIN_FSUB] = "fsub", [LIN_FMUL] = "fmul",
     [LIN_FDIV] = "fdiv", [LIN_FOFI] = "scvtf", [LIN_IOFF] = "fcvtzs", [ARM_MADD] = "madd",
-    [ARM_MSUB] = "msub", [ARM_FMADD] = "fmadd", [ARM_FMSUB] = "fmsub", [ARM_FNMSUB] = "fnmsub",
-    [ARM_FNMUL] = "fnmul",
+    [ARM_MSUB] = "msub",
 };
 
 static void binary(emit *e, lin_insn *i)
@@ -647,6 +646,5 @@ void (*const arm64_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_BRANCH] = e_conditional, [LIN_BRANCHT] = e_conditional, [LIN_BRANCHF] = e_conditional,
     [LIN_SWITCH] = e_switch,
     [ARM_ADDSHIFT] = e_addshift, [ARM_SUBSHIFT] = e_addshift, [ARM_MADD] = ternary,
-    [ARM_MSUB] = ternary, [ARM_FMADD] = ternary, [ARM_FMSUB] = ternary, [ARM_FNMSUB] = ternary,
-    [ARM_FNMUL] = binary,
+    [ARM_MSUB] = ternary,
 };

@@ -15,9 +15,7 @@ static void constrain(const lin_insn *i, lin_constraint *c)
         c->tied = true;
 }
 
-static const char *const op_names[] = {
-    "addshift", "subshift", "madd", "msub", "fmadd", "fmsub", "fnmsub", "fnmul",
-};
+static const char *const op_names[] = {"addshift", "subshift", "madd", "msub"};
 
 const target target_arm64 = {
     .name = "arm64",

@@ -112,8 +112,7 @@ static const char *const names[LIN_TARGET_END] = {
     [LIN_AND] = "and", [LIN_OR] = "or", [LIN_XOR] = "xor", [LIN_SHL] = "sll", [LIN_SHR] = "srl",
     [LIN_SAR] = "sra", [LIN_NEG] = "neg", [LIN_FNEG] = "fneg.d", [LIN_FABS] = "fabs.d",
     [LIN_FSQRT] = "fsqrt.d", [LIN_FADD] = "fadd.d", [LIN_FSUB] = "fsub.d", [LIN_FMUL] = "fmul.d",
-    [LIN_FDIV] = "fdiv.d", [RISCV_FMADD] = "fmadd.d", [RISCV_FNMSUB] = "fnmsub.d",
-    [RISCV_FMSUB] = "fmsub.d", [RISCV_FNMADD] = "fnmadd.d",
+    [LIN_FDIV] = "fdiv.d",
 };
 
 static void binary(emit *e, lin_insn *i)
@@ -127,11 +126,6 @@ static void binary(emit *e, lin_insn *i)
 static void unary(emit *e, lin_insn *i)
 {
     e_(e, "%s\t%s, %s", names[i->op], res(e, i), arg(e, i, 0));
-}
-
-static void ternary(emit *e, lin_insn *i)
-{
-    e_(e, "%s\t%s, %s, %s, %s", names[i->op], res(e, i), arg(e, i, 0), arg(e, i, 1), arg(e, i, 2));
 }
 
 static void e_add(emit *e, lin_insn *i)
@@ -610,5 +604,4 @@ void (*const riscv64_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_TAILCALL] = e_tailcall, [LIN_RETURN] = e_return, [LIN_JUMP] = e_jump_insn,
     [LIN_BRANCH] = e_conditional, [LIN_BRANCHT] = e_conditional, [LIN_BRANCHF] = e_conditional,
     [LIN_SWITCH] = e_switch,
-    [RISCV_FMADD] = ternary, [RISCV_FNMSUB] = ternary, [RISCV_FMSUB] = ternary, [RISCV_FNMADD] = ternary,
 };

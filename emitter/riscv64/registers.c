@@ -15,8 +15,6 @@ static void constrain(const lin_insn *i, lin_constraint *c)
         c->tied = true;
 }
 
-static const char *const op_names[] = {"fmadd", "fnmsub", "fmsub", "fnmadd"};
-
 const target target_riscv64 = {
     .name = "riscv64",
     .reg_prefix = "",
@@ -26,7 +24,6 @@ const target target_riscv64 = {
     .c_rules = {.float_in_int = true},
     .imm_ok = riscv64_imm_ok,
     .amode_ok = riscv64_amode_ok,
-    .op_names = op_names,
     .has_sqrt = true,
     .tests_bits = true,
     .emit = riscv64_emit,

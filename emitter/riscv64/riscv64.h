@@ -6,9 +6,6 @@
 
 #define F(n) (LIN_FLOAT_BASE + (n)) /* by number: ft0-7 0-7, fs0-1, fa0-7 10-17, fs2-11, ft8-11 */
 
-/* The port's own operations: c + ab, c - ab, ab - c, -(ab) - c; arguments a b c. */
-enum { RISCV_FMADD = LIN_TARGET, RISCV_FNMSUB, RISCV_FMSUB, RISCV_FNMADD };
-
 bool riscv64_imm_ok(lin_op, lin_cc, int64_t);
 bool riscv64_amode_ok(const lin_amode *, cmm_chunk, bool store);
 
