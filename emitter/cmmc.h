@@ -28,11 +28,17 @@ typedef struct {
  * unit->unit_symbol. False: errors were added to the unit. */
 bool cmmc_compile(cmm_unit *unit, const cmmc_options *, FILE *out);
 
+/* A unit of a program. */
+typedef struct {
+    const char *symbol;  /* "camlFoo" */
+    bool entry, roots;   /* has camlFoo.entry, camlFoo.gc_roots (dialect files have neither) */
+} cmmc_startup_unit;
+
 /* The start-up unit of a program as lossless Cmm text (ready to parse): caml_program,
  * caml_globals, caml_frametable, predefined exceptions, and the generic
  * functions (caml_applyN, caml_curryN, caml_tuplifyN, caml_sendN) that `needed` names.
- * units: unit symbols in link order, without caml_startup. */
-void cmmc_startup_text(const char *const *units, size_t nunits, const char *const *needed,
+ * units: in link order, without caml_startup. */
+void cmmc_startup_text(const cmmc_startup_unit *units, size_t nunits, const char *const *needed,
                        size_t nneeded, const cmmc_options *, FILE *out);
 
 #endif

@@ -261,41 +261,71 @@ static void quoted(FILE *out, const char *s)
     }
 }
 
-/* A table of PREFIX.suffix for the start-up unit (when it has one), `extra`, and all units. */
-static void table(FILE *out, const char *name, const char *const *units, size_t n, bool startup,
-                  const char *extra, const char *first, const char *second)
+static void symbol(FILE *out, const char *unit, const char *suffix)
 {
-    fprintf(out, "(data global \"%s\" \"%s\":", name, name);
-    for (size_t i = 0; i <= n; i++) {
-        const char *unit = i == 0 ? "caml_startup" : units[i - 1];
-        for (int k = 0; k < 2; k++) {
-            const char *suffix = k == 0 ? first : second;
-            if (suffix != NULL && (i > 0 || startup)) {
-                fputs("\n addr \"", out);
-                quoted(out, unit);
-                fprintf(out, "%s\"", suffix);
-            }
-        }
-        if (i == 0 && extra != NULL) {
-            fprintf(out, "\n addr \"%s\"", extra);
-        }
-    }
-    fputs("\n int 0)\n", out);
+    fputs("\n addr \"", out);
+    quoted(out, unit);
+    fprintf(out, "%s\"", suffix);
 }
 
-static void program(FILE *out, const char *const *units, size_t n)
+static void open_table(FILE *out, const char *name)
+{
+    fprintf(out, "(data global \"%s\" \"%s\":", name, name);
+}
+
+static void close_table(FILE *out) { fputs("\n int 0)\n", out); }
+
+static void globals(FILE *out, const cmmc_startup_unit *units, size_t n)
+{
+    open_table(out, "caml_globals");
+    for (size_t i = 0; i < n; i++) {
+        if (units[i].roots) {
+            symbol(out, units[i].symbol, ".gc_roots");
+        }
+    }
+    close_table(out);
+}
+
+/* Pairs of addresses for the start-up unit and all others. */
+static void segments(FILE *out, const char *name, const cmmc_startup_unit *units, size_t n,
+                     const char *begin, const char *end)
+{
+    open_table(out, name);
+    symbol(out, "caml_startup", begin);
+    symbol(out, "caml_startup", end);
+    for (size_t i = 0; i < n; i++) {
+        symbol(out, units[i].symbol, begin);
+        symbol(out, units[i].symbol, end);
+    }
+    close_table(out);
+}
+
+static void frametables(FILE *out, const cmmc_startup_unit *units, size_t n)
+{
+    open_table(out, "caml_frametable");
+    symbol(out, "caml_startup", ".frametable");
+    symbol(out, "caml_system", ".frametable");
+    for (size_t i = 0; i < n; i++) {
+        symbol(out, units[i].symbol, ".frametable");
+    }
+    close_table(out);
+}
+
+static void program(FILE *out, const cmmc_startup_unit *units, size_t n)
 {
     fputs("(function \"caml_program\" () (reduce_code_size) poll_default\n (seq\n", out);
     for (size_t i = 0; i < n; i++) {
-        fputs("  (app \"", out);
-        quoted(out, units[i]);
-        fputs(".entry\" unit)\n  (store int \"caml_globals_inited\""
-              " (+ (load_mut int \"caml_globals_inited\") 1))\n", out);
+        if (units[i].entry) {
+            fputs("  (app \"", out);
+            quoted(out, units[i].symbol);
+            fputs(".entry\" unit)\n  (store int \"caml_globals_inited\""
+                  " (+ (load_mut int \"caml_globals_inited\") 1))\n", out);
+        }
     }
     fputs("  1))\n\n", out);
 }
 
-void cmmc_startup_text(const char *const *units, size_t nunits, const char *const *needed,
+void cmmc_startup_text(const cmmc_startup_unit *units, size_t nunits, const char *const *needed,
                        size_t nneeded, const cmmc_options *options, FILE *out)
 {
     (void)options; /* the unit is the same for every target and version */
@@ -312,9 +342,9 @@ void cmmc_startup_text(const char *const *units, size_t nunits, const char *cons
         }
     }
     exceptions(out);
-    table(out, "caml_globals", units, nunits, false, NULL, ".gc_roots", NULL);
-    table(out, "caml_code_segments", units, nunits, true, NULL, ".code_begin", ".code_end");
-    table(out, "caml_data_segments", units, nunits, true, NULL, ".data_begin", ".data_end");
-    table(out, "caml_frametable", units, nunits, true, "caml_system.frametable", ".frametable", NULL);
+    globals(out, units, nunits);
+    segments(out, "caml_code_segments", units, nunits, ".code_begin", ".code_end");
+    segments(out, "caml_data_segments", units, nunits, ".data_begin", ".data_end");
+    frametables(out, units, nunits);
     fputs("(data global \"caml_globals_map\" \"caml_globals_map\": int 0)\n", out);
 }

@@ -69,29 +69,38 @@ static void drop(names *n)
 }
 
 /* --- objects ------------------------------------------------------------------------ */
-/* `camlFoo.frametable`; assemblers see odd characters as $hh, which we turn back. */
+static bool has_member(const names *defined, const char *unit, const char *member)
+{
+    char *symbol = NULL;
+    if (asprintf(&symbol, "%s.%s", unit, member) < 0) {
+        abort();
+    }
+    bool found = has(defined, symbol);
+    free(symbol);
+    return found;
+}
+
+/* X of an object that defines X.frametable and X.code_begin. The runtime's stubs
+ * (caml_system) are no unit: they come with the runtime. */
 static char *unit_of(const names *defined)
 {
     static const char suffix[] = ".frametable";
     for (size_t i = 0; i < defined->count; i++) {
         const char *s = defined->items[i];
         size_t n = strlen(s), k = sizeof suffix - 1;
-        char *entry = NULL;
-        if (n <= k || strcmp(s + n - k, suffix) != 0) {
+        if (n <= k || strcmp(s + n - k, suffix) != 0 || strncmp(s, "caml_system.", 12) == 0) {
             continue;
         }
-        if (asprintf(&entry, "%.*s.entry", (int)(n - k), s) < 0) {
-            abort();
+        char *unit = need(strndup(s, n - k));
+        if (has_member(defined, unit, "code_begin")) {
+            return unit;
         }
-        bool is_unit = has(defined, entry);
-        free(entry);
-        if (is_unit) {
-            return need(strndup(s, n - k));
-        }
+        free(unit);
     }
     return NULL;
 }
 
+/* Assemblers see odd characters as $hh; turns them back. */
 static void decode(char *s)
 {
     char *out = s;
@@ -213,12 +222,15 @@ static void take(program *p, names *wanted)
 
 static void write_program(program *p, names *wanted, const cmmc_options *options, FILE *out)
 {
-    const char **units = need(calloc(p->count + 1, sizeof *units));
+    cmmc_startup_unit *units = need(calloc(p->count + 1, sizeof *units));
     size_t n = 0;
     for (size_t i = 0; i < p->count; i++) {
-        if (p->objects[i].used && p->objects[i].unit != NULL) {
-            decode(p->objects[i].unit);
-            units[n++] = p->objects[i].unit;
+        const object *o = &p->objects[i];
+        if (o->used && o->unit != NULL) {
+            units[n].entry = has_member(&o->defined, o->unit, "entry");
+            units[n].roots = has_member(&o->defined, o->unit, "gc_roots");
+            decode(o->unit);
+            units[n++].symbol = o->unit;
         }
     }
     cmmc_startup_text(units, n, (const char *const *)wanted->items, wanted->count, options, out);

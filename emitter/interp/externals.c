@@ -81,7 +81,7 @@ static const struct {
     {"cmm_print_bits", print_bits}, {"cmm_print_text", print_text},
     {"cmm_sum_ints", sum_ints}, {"cmm_sum_floats", sum_floats},
     {"cmm_sum_mixed", sum_mixed}, {"cmm_add_int32", add_int32},
-    {"cmm_identity", identity}, {"cmm_gc", nothing}, {"sqrt", square_root},
+    {"cmm_identity", identity}, {"cmm_gc", nothing}, {"caml_register_named_value", nothing}, {"sqrt", square_root},
     {"caml_initialize", store_word}, {"caml_modify", store_word},
     {"caml_int64_direct_bswap", swap64}, {"caml_nativeint_direct_bswap", swap64},
     {"caml_int32_direct_bswap", swap32}, {"caml_bswap16_direct", swap16},

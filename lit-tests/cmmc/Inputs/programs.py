@@ -88,9 +88,14 @@ def entry_text(calls):
         out += ["  " + c.code() for c in g]
         out.append("  1))")
     out.append('(function "camlTest.entry" () (reduce_code_size) poll_default\n (seq')
+    # without the standard library nobody has told the runtime what a bound error is
+    out.append('  (extcall noalloc "caml_register_named_value" "camlTest.name" "camlTest.bound" ->unit)')
     out += ['  (app "camlTest.run_%d" int)' % i for i in range(len(groups))]
     out.append("  1))")
     out.append('(data int 768 global "camlTest" "camlTest": global "camlTest.gc_roots" "camlTest.gc_roots": int 0)')
+    out.append('(data int 2816 "camlTest.bound": addr "caml_exn_Invalid_argument" addr "camlTest.text")')
+    out.append('(data int 4092 "camlTest.text": string "index out of bounds" skip 4 byte 4)')
+    out.append('(data int 5116 "camlTest.name": string "Pervasives.array_bound_error" skip 3 byte 3)')
     return "\n".join(out) + "\n"
 
 
@@ -110,7 +115,8 @@ def compile_units(arch, files, work):
     objects = []
     for i, f in enumerate(files):
         o = os.path.join(work, "p%d.o" % i)
-        arch.cmmc("-c", "-o", o, "--unit=camlP%d" % i, f)
+        unit = ["--unit=camlP%d" % i] if f != files[-1] else []
+        arch.cmmc("-c", "-o", o, f, *unit)
         objects.append(o)
     return objects
 
@@ -142,7 +148,6 @@ def main(argv):
     else:
         a = cmm_run.Arch(arch)
         objects = compile_units(a, files + [entry], work)
-        # every unit of a program has an entry and roots; only the last one here does things
         exe = os.path.join(work, "program")
         a.program(objects, exe, work)
         out = a.execute(exe, env=env)

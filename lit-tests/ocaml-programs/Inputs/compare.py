@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""compare.py --arch=ARCH [--keep] [--only=NAME,...] [--startup]
+
+Compiles the OCaml programs of this folder with the real ocamlopt 5.3 and, from its lossless
+dump, with cmmc; links both with the real runtime and standard library and compares what
+they print, with the normal and with a 256-word nursery. Every program is a module of one
+executable. --startup: cmmc makes the start-up unit too.
+"""
+import glob
+import os
+import shutil
+import sys
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(here, "..", "..", "cmmc", "Inputs"))
+import cmm_run
+from cmm_run import Failure
+
+# Slow under emulation or by nature: not with the tiny nursery.
+DUMP = os.path.join(cmm_run.TOP, "emitter", "dump", "cmm-dump")
+
+
+def compile_real(arch, names, work):
+    for n in names:
+        shutil.copy(os.path.join(here, n + ".ml"), work)
+    arch.tool("ocamlopt", "-g", "-w", "-a", "-c", *[n + ".ml" for n in names], cwd=work)
+    arch.tool("ocamlopt", "-g", "-o", "real", *[n + ".cmx" for n in names], cwd=work)
+
+
+def compile_ours(arch, names, work):
+    """Replaces every object by cmmc's; the .cmx files stay, so the real linker links them."""
+    for n in names:
+        scratch = os.path.join(work, "dump")
+        os.makedirs(scratch, exist_ok=True)
+        shutil.copy(os.path.join(here, n + ".ml"), scratch)
+        cmm = os.path.join(work, n + ".cmm")
+        cmm_run.run([DUMP, arch.name, cmm, "-g", "-w", "-a", "-c", n + ".ml"], cwd=scratch)
+        arch.cmmc("-g", "-c", "-o", os.path.join(work, n + ".o"), cmm)
+
+
+def link_ours(arch, names, work, own_startup):
+    if not own_startup:
+        arch.tool("ocamlopt", "-g", "-o", "ours", *[n + ".cmx" for n in names], cwd=work)
+        return
+    objects = [os.path.join(work, n + ".o") for n in names]
+    std = [os.path.join(arch.lib, "stdlib.a")]
+    exit_ = [os.path.join(arch.lib, "std_exit.o")]
+    startup = os.path.join(work, "startup.o")
+    arch.cmmc("--startup", "-c", "-o", startup, *(std + objects + exit_))
+    arch.link([startup] + objects + exit_ + std, os.path.join(work, "ours"))
+
+
+def compare(arch, work, runparam):
+    env = {"OCAMLRUNPARAM": runparam} if runparam else {}
+    outputs = []
+    for program in ("real", "ours"):
+        outputs.append(arch.execute(os.path.join(work, program), env=env, timeout=900, ok=range(-64, 256)))
+    want, got = [o.decode("latin-1").split("\n") for o in outputs]
+    label = runparam or "default"
+    for i, (a, b) in enumerate(zip(want, got)):
+        if a != b:
+            print("%s: line %d differs\n  real: %s\n  ours: %s" % (label, i + 1, a[:300], b[:300]))
+            return 1
+    if len(want) != len(got):
+        print("%s: %d lines, the real program has %d" % (label, len(got), len(want)))
+        return 1
+    print("%s: %d lines, identical" % (label, len(want) - 1))
+    return 0
+
+
+def main(argv):
+    keep, only, own_startup, name = False, None, False, None
+    for a in argv:
+        if a.startswith("--arch="):
+            name = a[7:]
+        elif a.startswith("--only="):
+            only = a[7:].split(",")
+        elif a == "--keep":
+            keep = True
+        elif a == "--startup":
+            own_startup = True
+        else:
+            sys.exit(__doc__)
+    names = sorted(os.path.basename(f)[:-3] for f in glob.glob(os.path.join(here, "p_*.ml")))
+    names = [n for n in names if only is None or n in only or n[2:] in only]
+    arch = cmm_run.Arch(name)
+    work = cmm_run.workdir("ocaml")
+    compile_real(arch, names, work)
+    compile_ours(arch, names, work)
+    link_ours(arch, names, work, own_startup)
+    bad = compare(arch, work, "") + compare(arch, work, "s=256")
+    print("%d programs, %d differences" % (len(names), bad))
+    if keep:
+        print("kept in " + work)
+    else:
+        cmm_run.remove(work)
+    return bad != 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Failure as e:
+        sys.exit("error: %s" % e)
