@@ -12,6 +12,6 @@ cmmc_SRCS := emitter/main.c
 cmmc_LIBS := emitter $(if $(wildcard frametable/module.mk),frametable) abi
 cmmc_LDLIBS := -lelf -lpthread -lm
 
-CHECK_SUITES += cmmc
+CHECK_SUITES += cmmc ocaml-programs
 QUICK_SUITES += cmmc
 CHECK_SUITES += cmmc-asm
