@@ -15,3 +15,6 @@ cmmc_LDLIBS := -lelf -lpthread -lm
 CHECK_SUITES += cmmc ocaml-programs
 QUICK_SUITES += cmmc
 CHECK_SUITES += cmmc-asm
+
+TOOLS += cmm-gen
+cmm-gen_SRCS := emitter/gen/gen.c

@@ -20,6 +20,7 @@ void cmm_print_float(double d)
     }
 }
 
+/* The bits of a float. */
 void cmm_print_bits(double d)
 {
     uint64_t b;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""compare.py --arch=ARCH [--keep] [--only=NAME,...] [--without=NAME,...] [--startup]
+"""compare.py --arch=ARCH [--keep] [--only=NAME,...] [--without=NAME,...]
 
 Compiles the OCaml programs of this folder with the real ocamlopt 5.3 and, from its lossless
 dump, with cmmc; links both with the real runtime and standard library and compares what
-they print, with the normal and with a 256-word nursery. Every program is a module of one
-executable. --startup: cmmc makes the start-up unit too.
+they print: with the normal and with a 256-word nursery, and once more with cmmc's start-up
+unit in place of ocamlopt's. Every program is a module of one executable.
 """
 import glob
 import os
@@ -37,26 +37,24 @@ def compile_ours(arch, names, work):
         arch.cmmc("-g", "-c", "-o", os.path.join(work, n + ".o"), cmm)
 
 
-def link_ours(arch, names, work, own_startup):
-    if not own_startup:
-        arch.tool("ocamlopt", "-g", "-o", "ours", *[n + ".cmx" for n in names], cwd=work)
-        return
+def link_ours(arch, names, work):
+    arch.tool("ocamlopt", "-g", "-o", "ours", *[n + ".cmx" for n in names], cwd=work)
     objects = [os.path.join(work, n + ".o") for n in names]
     std = [os.path.join(arch.lib, "stdlib.a")]
     exit_ = [os.path.join(arch.lib, "std_exit.o")]
     startup = os.path.join(work, "startup.o")
     arch.cmmc("--startup", "-c", "-o", startup, *(std + objects + exit_))
-    arch.link([startup] + objects + exit_ + std, os.path.join(work, "ours"))
+    arch.link([startup] + objects + exit_ + std, os.path.join(work, "ours-startup"))
 
 
-def compare(arch, work, runparam):
+def output(arch, work, program, runparam):
     # a stack of 32 MB: p_deep overflows it on purpose, and sooner than the default 1 GB
     env = {"OCAMLRUNPARAM": "l=4M" + ("," + runparam if runparam else "")}
-    outputs = []
-    for program in ("real", "ours"):
-        outputs.append(arch.execute(os.path.join(work, program), env=env, timeout=900, ok=range(-64, 256)))
-    want, got = [o.decode("latin-1").split("\n") for o in outputs]
-    label = runparam or "default"
+    out = arch.execute(os.path.join(work, program), env=env, timeout=1200, ok=range(-64, 256))
+    return out.decode("latin-1").split("\n")
+
+
+def compare(label, want, got):
     for i, (a, b) in enumerate(zip(want, got)):
         if a != b:
             print("%s: line %d differs\n  real: %s\n  ours: %s" % (label, i + 1, a[:300], b[:300]))
@@ -68,8 +66,15 @@ def compare(arch, work, runparam):
     return 0
 
 
+def compare_all(arch, work):
+    want = output(arch, work, "real", "")
+    bad = compare("ours", want, output(arch, work, "ours", ""))
+    bad += compare("our start-up unit", want, output(arch, work, "ours-startup", ""))
+    return bad + compare("small nursery", output(arch, work, "real", "s=256"), output(arch, work, "ours", "s=256"))
+
+
 def main(argv):
-    keep, only, without, own_startup, name = False, None, [], False, None
+    keep, only, without, name = False, None, [], None
     for a in argv:
         if a.startswith("--arch="):
             name = a[7:]
@@ -79,8 +84,6 @@ def main(argv):
             without = a[10:].split(",")
         elif a == "--keep":
             keep = True
-        elif a == "--startup":
-            own_startup = True
         else:
             sys.exit(__doc__)
     names = sorted(os.path.basename(f)[:-3] for f in glob.glob(os.path.join(here, "p_*.ml")))
@@ -90,8 +93,8 @@ def main(argv):
     work = cmm_run.workdir("ocaml")
     compile_real(arch, names, work)
     compile_ours(arch, names, work)
-    link_ours(arch, names, work, own_startup)
-    bad = compare(arch, work, "") + compare(arch, work, "s=256")
+    link_ours(arch, names, work)
+    bad = compare_all(arch, work)
     print("%d programs, %d differences" % (len(names), bad))
     if keep:
         print("kept in " + work)
