@@ -18,3 +18,11 @@ CHECK_SUITES += cmmc-asm
 
 TOOLS += cmm-gen
 cmm-gen_SRCS := emitter/gen/gen.c
+
+# libFuzzer, built by clang with its sanitizers: make build/fuzz/cmm-parse
+FUZZ_CMM_SRCS := emitter/fuzz/fuzz_parse.c $(addprefix emitter/,unit.c lex.c parse.c parse_expr.c \
+  parse_control.c parse_data.c parse_loc.c check.c print.c equal.c)
+$(BUILD)/fuzz/cmm-parse: $(FUZZ_CMM_SRCS) $(wildcard emitter/*.h)
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$@)clang -std=c11 -D_GNU_SOURCE -Iinclude -I. -g -O1 \
+	  -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(FUZZ_CMM_SRCS) -o $@ -lpthread
