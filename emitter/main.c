@@ -181,8 +181,21 @@ static bool complain(const char *path)
     return false;
 }
 
+/* Devices, pipes and links are written to, never replaced. */
+static bool write_in_place(const char *path, const char *data, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    bool ok = f != NULL && fwrite(data, 1, size, f) == size;
+    ok = f != NULL && fclose(f) == 0 && ok;
+    return ok || complain(path);
+}
+
 static bool write_file(const char *path, const char *data, size_t size)
 {
+    struct stat st;
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        return write_in_place(path, data, size);
+    }
     char *temp = NULL;
     if (asprintf(&temp, "%s.XXXXXX", path) < 0) {
         return complain(path);
