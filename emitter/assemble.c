@@ -15,11 +15,13 @@
 /* Names of GNU triplets, the machine name first. */
 static const struct {
     const char *arch, *cpu;
-} cpus[] = {{"amd64", "x86_64"}, {"arm64", "aarch64"}, {"power", "powerpc64le"},
-            {"s390x", "s390x"}, {"riscv64", "riscv64"}};
+} cpus[] = {{"amd64", "x86_64"},
+            {"arm64", "aarch64"},
+            {"power", "powerpc64le"},
+            {"s390x", "s390x"},
+            {"riscv64", "riscv64"}};
 
-static void program_name(const char *arch, char *buf, size_t size)
-{
+static void program_name(const char *arch, char *buf, size_t size) {
     struct utsname uts;
     const char *cpu = "unknown";
     for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
@@ -30,8 +32,7 @@ static void program_name(const char *arch, char *buf, size_t size)
     snprintf(buf, size, native ? "as" : "%s-linux-gnu-as", cpu);
 }
 
-static bool write_all(int fd, const char *text, size_t size)
-{
+static bool write_all(int fd, const char *text, size_t size) {
     while (size > 0) {
         ssize_t n = write(fd, text, size);
         if (n <= 0) {
@@ -43,8 +44,7 @@ static bool write_all(int fd, const char *text, size_t size)
     return true;
 }
 
-static bool read_object(const char *path, char **object, size_t *size)
-{
+static bool read_object(const char *path, char **object, size_t *size) {
     FILE *f = fopen(path, "rb");
     long n = -1;
     if (f != NULL && fseek(f, 0, SEEK_END) == 0) {
@@ -65,8 +65,7 @@ static bool read_object(const char *path, char **object, size_t *size)
     return true;
 }
 
-static bool run_as(const char *program, const char *source, const char *object)
-{
+static bool run_as(const char *program, const char *source, const char *object) {
     pid_t pid = fork();
     if (pid == 0) {
         execlp(program, program, "-o", object, source, (char *)NULL);
@@ -74,12 +73,12 @@ static bool run_as(const char *program, const char *source, const char *object)
         _exit(127);
     }
     int status = -1;
-    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
 }
 
 bool fk_assemble(const char *arch, const char *text, size_t size, char **object, size_t *osize,
-                 char *error, size_t error_size)
-{
+                 char *error, size_t error_size) {
     char program[64], source[4096], result[4096 + 2];
     const char *dir = getenv("TMPDIR");
     program_name(arch, program, sizeof program);

@@ -16,22 +16,21 @@ typedef struct {
 
 static cmm_type check(checker *c, cmm_expr *e, bool tail);
 
-static void expected(checker *c, const cmm_expr *e, const char *what)
-{
+static void expected(checker *c, const cmm_expr *e, const char *what) {
     char name[128];
     cmm_error(c->unit, e->pos, "this is %s where %s is needed", cmm_type_name(e->type, name), what);
 }
 
 /* --- classes of types ------------------------------------------------------------------ */
-static bool is_word(cmm_type t)
-{
+static bool is_word(cmm_type t) {
     return t == CMM_NEVER || (cmm_type_count(t) == 1 && cmm_type_at(t, 0) != CMM_FLOAT);
 }
 
-static bool is_float(cmm_type t) { return t == CMM_NEVER || cmm_is_float(t); }
+static bool is_float(cmm_type t) {
+    return t == CMM_NEVER || cmm_is_float(t);
+}
 
-static bool same_registers(cmm_type a, cmm_type b)
-{
+static bool same_registers(cmm_type a, cmm_type b) {
     if (a == CMM_NEVER || b == CMM_NEVER) {
         return true;
     }
@@ -43,8 +42,7 @@ static bool same_registers(cmm_type a, cmm_type b)
 }
 
 /* The type that covers both; they have the same registers. */
-static cmm_type join(cmm_type a, cmm_type b)
-{
+static cmm_type join(cmm_type a, cmm_type b) {
     if (a == CMM_NEVER || b == CMM_NEVER) {
         return a == CMM_NEVER ? b : a;
     }
@@ -56,8 +54,7 @@ static cmm_type join(cmm_type a, cmm_type b)
     return t;
 }
 
-static void join_branch(checker *c, cmm_type *all, const cmm_expr *branch, bool tail)
-{
+static void join_branch(checker *c, cmm_type *all, const cmm_expr *branch, bool tail) {
     char a[128], b[128];
     if (same_registers(*all, branch->type)) {
         *all = join(*all, branch->type);
@@ -68,43 +65,44 @@ static void join_branch(checker *c, cmm_type *all, const cmm_expr *branch, bool 
 }
 
 /* --- arguments ---------------------------------------------------------------------------- */
-static void word(checker *c, cmm_expr *e)
-{
+static void word(checker *c, cmm_expr *e) {
     if (!is_word(check(c, e, false))) {
         expected(c, e, "a word (int, val or addr)");
     }
 }
 
-static void real(checker *c, cmm_expr *e)
-{
+static void real(checker *c, cmm_expr *e) {
     if (!is_float(check(c, e, false))) {
         expected(c, e, "a float");
     }
 }
 
-static void operands(checker *c, cmm_expr *e)
-{
+static void operands(checker *c, cmm_expr *e) {
     const char *kinds = cmm_ops[e->kind].args;
     for (uint32_t i = 0; i < e->nargs; i++) {
         (kinds[i] == 'f' ? real : word)(c, e->args[i]);
     }
 }
 
-static cmm_type result_type(char letter)
-{
+static cmm_type result_type(char letter) {
     switch (letter) {
-    case 'i': return CMM_TYPE1(CMM_INT);
-    case 'v': return CMM_TYPE1(CMM_VAL);
-    case 'a': return CMM_TYPE1(CMM_ADDR);
-    case 'f': return CMM_TYPE1(CMM_FLOAT);
-    case 'n': return CMM_NEVER;
-    default: return CMM_UNIT;
+    case 'i':
+        return CMM_TYPE1(CMM_INT);
+    case 'v':
+        return CMM_TYPE1(CMM_VAL);
+    case 'a':
+        return CMM_TYPE1(CMM_ADDR);
+    case 'f':
+        return CMM_TYPE1(CMM_FLOAT);
+    case 'n':
+        return CMM_NEVER;
+    default:
+        return CMM_UNIT;
     }
 }
 
 /* All components of the arguments from `first` on, counted. */
-static uint32_t components(const cmm_expr *e, uint32_t first)
-{
+static uint32_t components(const cmm_expr *e, uint32_t first) {
     uint32_t n = 0;
     for (uint32_t i = first; i < e->nargs; i++) {
         n += cmm_type_count(e->args[i]->type);
@@ -112,8 +110,7 @@ static uint32_t components(const cmm_expr *e, uint32_t first)
     return n;
 }
 
-static bool any_never(const cmm_expr *e)
-{
+static bool any_never(const cmm_expr *e) {
     for (uint32_t i = 0; i < e->nargs; i++) {
         if (e->args[i]->type == CMM_NEVER) {
             return true;
@@ -122,16 +119,14 @@ static bool any_never(const cmm_expr *e)
     return false;
 }
 
-static void check_args(checker *c, cmm_expr *e)
-{
+static void check_args(checker *c, cmm_expr *e) {
     for (uint32_t i = 0; i < e->nargs; i++) {
         check(c, e->args[i], false);
     }
 }
 
 /* --- variables ------------------------------------------------------------------------------ */
-static cmm_type check_let(checker *c, cmm_expr *e, bool tail)
-{
+static cmm_type check_let(checker *c, cmm_expr *e, bool tail) {
     cmm_var *v = e->u.var;
     cmm_type t = check(c, e->args[0], false);
     if (e->kind == CMM_LET) {
@@ -143,8 +138,7 @@ static cmm_type check_let(checker *c, cmm_expr *e, bool tail)
     return check(c, e->args[1], tail);
 }
 
-static cmm_type check_assign(checker *c, cmm_expr *e)
-{
+static cmm_type check_assign(checker *c, cmm_expr *e) {
     const cmm_var *v = e->u.var;
     cmm_type t = check(c, e->args[0], false);
     char wanted[128];
@@ -157,8 +151,7 @@ static cmm_type check_assign(checker *c, cmm_expr *e)
     return CMM_UNIT;
 }
 
-static cmm_type check_tuple(checker *c, cmm_expr *e)
-{
+static cmm_type check_tuple(checker *c, cmm_expr *e) {
     if (e->flags & CMM_BAD) {
         return CMM_NEVER;
     }
@@ -180,8 +173,7 @@ static cmm_type check_tuple(checker *c, cmm_expr *e)
 }
 
 /* --- control ---------------------------------------------------------------------------------- */
-static cmm_type check_seq(checker *c, cmm_expr *e, bool tail)
-{
+static cmm_type check_seq(checker *c, cmm_expr *e, bool tail) {
     for (uint32_t i = 0; i + 1 < e->nargs; i++) {
         check(c, e->args[i], false);
     }
@@ -189,8 +181,7 @@ static cmm_type check_seq(checker *c, cmm_expr *e, bool tail)
 }
 
 /* if and switch: args[0] decides, the others are branches. */
-static cmm_type check_branches(checker *c, cmm_expr *e, bool tail)
-{
+static cmm_type check_branches(checker *c, cmm_expr *e, bool tail) {
     cmm_type t = CMM_NEVER;
     word(c, e->args[0]);
     for (uint32_t i = 1; i < e->nargs; i++) {
@@ -200,15 +191,13 @@ static cmm_type check_branches(checker *c, cmm_expr *e, bool tail)
     return t;
 }
 
-static void set_scope(cmm_catch *g, bool on)
-{
+static void set_scope(cmm_catch *g, bool on) {
     for (uint32_t i = 0; i < g->count; i++) {
         g->handlers[i]->in_scope = on;
     }
 }
 
-static cmm_type check_catch(checker *c, cmm_expr *e, bool tail)
-{
+static cmm_type check_catch(checker *c, cmm_expr *e, bool tail) {
     cmm_catch *g = e->u.ctch;
     set_scope(g, true);
     cmm_type t = check(c, e->args[0], tail);
@@ -221,8 +210,7 @@ static cmm_type check_catch(checker *c, cmm_expr *e, bool tail)
     return t;
 }
 
-static void check_exit_arg(checker *c, const cmm_expr *arg, const cmm_var *param)
-{
+static void check_exit_arg(checker *c, const cmm_expr *arg, const cmm_var *param) {
     char wanted[128];
     if (!same_registers(arg->type, param->type)) {
         expected(c, arg, cmm_type_name(param->type, wanted));
@@ -231,8 +219,7 @@ static void check_exit_arg(checker *c, const cmm_expr *arg, const cmm_var *param
     }
 }
 
-static cmm_type check_exit(checker *c, cmm_expr *e)
-{
+static cmm_type check_exit(checker *c, cmm_expr *e) {
     const cmm_handler *h = e->u.handler;
     const char *name = h->name != NULL ? h->name->text : "?";
     check_args(c, e);
@@ -253,17 +240,16 @@ static cmm_type check_exit(checker *c, cmm_expr *e)
     return CMM_NEVER;
 }
 
-static cmm_type check_try(checker *c, cmm_expr *e, bool tail)
-{
+static cmm_type check_try(checker *c, cmm_expr *e, bool tail) {
     cmm_type t = check(c, e->args[0], false);
     check(c, e->args[1], tail);
     join_branch(c, &t, e->args[1], tail);
     return t;
 }
 
-/* --- calls and memory ----------------------------------------------------------------------------- */
-static cmm_type check_app(checker *c, cmm_expr *e)
-{
+/* --- calls and memory
+ * ----------------------------------------------------------------------------- */
+static cmm_type check_app(checker *c, cmm_expr *e) {
     check_args(c, e);
     if (!is_word(e->args[0]->type)) {
         expected(c, e->args[0], "a function");
@@ -272,8 +258,7 @@ static cmm_type check_app(checker *c, cmm_expr *e)
 }
 
 /* Float arguments of a C call without types (dialect): their types come from here. */
-static void infer_c_types(checker *c, cmm_expr *e)
-{
+static void infer_c_types(checker *c, cmm_expr *e) {
     bool floats = false;
     for (uint32_t i = 0; i < e->nargs; i++) {
         floats |= cmm_is_float(e->args[i]->type);
@@ -290,8 +275,7 @@ static void infer_c_types(checker *c, cmm_expr *e)
     e->u.ext = x;
 }
 
-static void check_c_arg(checker *c, const cmm_expr *arg, bool wants_float)
-{
+static void check_c_arg(checker *c, const cmm_expr *arg, bool wants_float) {
     if (wants_float && !is_float(arg->type)) {
         expected(c, arg, "a float");
     } else if (!wants_float && !is_word(arg->type)) {
@@ -299,8 +283,7 @@ static void check_c_arg(checker *c, const cmm_expr *arg, bool wants_float)
     }
 }
 
-static cmm_type check_extcall(checker *c, cmm_expr *e)
-{
+static cmm_type check_extcall(checker *c, cmm_expr *e) {
     check_args(c, e);
     const cmm_extcall *x = e->u.ext;
     if (x->ntypes == 0) {
@@ -321,8 +304,7 @@ static cmm_type check_extcall(checker *c, cmm_expr *e)
     return e->type;
 }
 
-static cmm_type check_store(checker *c, cmm_expr *e)
-{
+static cmm_type check_store(checker *c, cmm_expr *e) {
     word(c, e->args[0]);
     (cmm_chunks[e->chunk].is_float ? real : word)(c, e->args[1]);
     return CMM_UNIT;
@@ -330,8 +312,7 @@ static cmm_type check_store(checker *c, cmm_expr *e)
 
 #define MAX_ALLOC 256 /* Max_young_wosize */
 
-static cmm_type check_alloc(checker *c, cmm_expr *e)
-{
+static cmm_type check_alloc(checker *c, cmm_expr *e) {
     check_args(c, e);
     cmm_type t = CMM_TYPE1(CMM_VAL);
     if (e->nargs == 0 || e->args[0]->kind != CMM_CONST_INT) {
@@ -355,8 +336,7 @@ static cmm_type check_alloc(checker *c, cmm_expr *e)
     return t;
 }
 
-static cmm_type check_opaque(checker *c, cmm_expr *e)
-{
+static cmm_type check_opaque(checker *c, cmm_expr *e) {
     cmm_type t = check(c, e->args[0], false);
     if (cmm_type_count(t) > 1) {
         expected(c, e->args[0], "one component");
@@ -364,38 +344,60 @@ static cmm_type check_opaque(checker *c, cmm_expr *e)
     return t;
 }
 
-/* --- everything --------------------------------------------------------------------------------------- */
-static cmm_type type_of(checker *c, cmm_expr *e, bool tail)
-{
+/* --- everything
+ * --------------------------------------------------------------------------------------- */
+static cmm_type type_of(checker *c, cmm_expr *e, bool tail) {
     switch (e->kind) {
-    case CMM_CONST_INT: case CMM_SYMBOL: case CMM_RETURN_ADDR: return CMM_TYPE1(CMM_INT);
-    case CMM_CONST_FLOAT: return CMM_TYPE1(CMM_FLOAT);
-    case CMM_VAR: return e->u.var->type;
-    case CMM_TUPLE: return check_tuple(c, e);
-    case CMM_LET: case CMM_LET_MUT: return check_let(c, e, tail);
-    case CMM_ASSIGN: return check_assign(c, e);
-    case CMM_SEQ: return check_seq(c, e, tail);
-    case CMM_IF: case CMM_SWITCH: return check_branches(c, e, tail);
-    case CMM_CATCH: return check_catch(c, e, tail);
-    case CMM_EXIT: return check_exit(c, e);
-    case CMM_TRY: return check_try(c, e, tail);
-    case CMM_APP: return check_app(c, e);
-    case CMM_EXTCALL: return check_extcall(c, e);
-    case CMM_STORE: return check_store(c, e);
-    case CMM_ALLOC: return check_alloc(c, e);
-    case CMM_OPAQUE: return check_opaque(c, e);
-    case CMM_LOAD: word(c, e->args[0]); return CMM_TYPE1(cmm_chunks[e->chunk].value);
-    default: operands(c, e); return result_type(cmm_ops[e->kind].result);
+    case CMM_CONST_INT:
+    case CMM_SYMBOL:
+    case CMM_RETURN_ADDR:
+        return CMM_TYPE1(CMM_INT);
+    case CMM_CONST_FLOAT:
+        return CMM_TYPE1(CMM_FLOAT);
+    case CMM_VAR:
+        return e->u.var->type;
+    case CMM_TUPLE:
+        return check_tuple(c, e);
+    case CMM_LET:
+    case CMM_LET_MUT:
+        return check_let(c, e, tail);
+    case CMM_ASSIGN:
+        return check_assign(c, e);
+    case CMM_SEQ:
+        return check_seq(c, e, tail);
+    case CMM_IF:
+    case CMM_SWITCH:
+        return check_branches(c, e, tail);
+    case CMM_CATCH:
+        return check_catch(c, e, tail);
+    case CMM_EXIT:
+        return check_exit(c, e);
+    case CMM_TRY:
+        return check_try(c, e, tail);
+    case CMM_APP:
+        return check_app(c, e);
+    case CMM_EXTCALL:
+        return check_extcall(c, e);
+    case CMM_STORE:
+        return check_store(c, e);
+    case CMM_ALLOC:
+        return check_alloc(c, e);
+    case CMM_OPAQUE:
+        return check_opaque(c, e);
+    case CMM_LOAD:
+        word(c, e->args[0]);
+        return CMM_TYPE1(cmm_chunks[e->chunk].value);
+    default:
+        operands(c, e);
+        return result_type(cmm_ops[e->kind].result);
     }
 }
 
-static cmm_type check(checker *c, cmm_expr *e, bool tail)
-{
+static cmm_type check(checker *c, cmm_expr *e, bool tail) {
     return e->type = type_of(c, e, tail);
 }
 
-bool cmm_check(cmm_unit *u)
-{
+bool cmm_check(cmm_unit *u) {
     for (uint32_t i = 0; i < u->nphrases; i++) {
         checker c = {u, u->phrases[i].function};
         if (c.fn != NULL) {

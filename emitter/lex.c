@@ -10,63 +10,126 @@
 #include "emitter/parse.h"
 
 #define OPS(X) CMM_OPERATORS(X)
-#define DIALECT_OP(id, dialect, dump, args, result, cls, cond)                                    \
+#define DIALECT_OP(id, dialect, dump, args, result, cls, cond)                                     \
     {dialect, CMM_##id == CMM_NEGF || CMM_##id == CMM_SUBF ? K_MINUS_F : K_OP, CMM_##id},
 #define DUMP_OP(id, dialect, dump, args, result, cls, cond) {dump, K_OP, CMM_##id},
 
 static const keyword_def dialect_words[] = {
-    OPS(DIALECT_OP)
-    {"checkbound", K_OP, CMM_CHECKBOUND}, {"raise_regular", K_OP, CMM_RAISE},
-    {"raise_reraise", K_OP, CMM_RERAISE}, {"raise_notrace", K_OP, CMM_RAISE_NOTRACE},
-    {"let", K_LET, 0}, {"letmut", K_LET_MUT, 0}, {"assign", K_ASSIGN, 0}, {"seq", K_SEQ, 0},
-    {"if", K_IF, 0}, {"switch", K_SWITCH, 0}, {"while", K_WHILE, 0}, {"catch", K_CATCH, 0},
-    {"exit", K_EXIT, 0}, {"try", K_TRY, 0}, {"app", K_APP, 0}, {"extcall", K_EXTCALL, 0},
-    {"load", K_LOAD_MUT, 0}, {"store", K_STORE, 0}, {"alloc", K_ALLOC, 0},
-    {"addraref", K_AREF, CMM_WORD_VAL}, {"intaref", K_AREF, CMM_WORD_INT},
-    {"floataref", K_AREF, CMM_DOUBLE}, {"addraset", K_ASET, CMM_WORD_VAL},
-    {"intaset", K_ASET, CMM_WORD_INT}, {"floataset", K_ASET, CMM_DOUBLE}, {"val", K_VAL, 0},
-    {"function", K_FUNCTION, 0}, {"data", K_DATA, 0}, {"with", K_WITH, 0},
-    {"case", K_CASE, 0}, {"int", K_INT, 0}, {"addr", K_ADDR, 0}, {"float", K_FLOAT, 0},
-    {"unit", K_UNIT, 0}, {"byte", K_BYTE, 0}, {"half", K_HALF, 0}, {"int32", K_INT32, 0},
-    {"signed", K_SIGNED, 0}, {"unsigned", K_UNSIGNED, 0}, {"float32", K_FLOAT32, 0},
-    {"float64", K_FLOAT64, 0}, {"global", K_GLOBAL, 0}, {"string", K_STRING, 0},
-    {"skip", K_SKIP, 0}, {"align", K_ALIGN, 0}, {"proj", K_CMM, 0},
+    OPS(DIALECT_OP){"checkbound", K_OP, CMM_CHECKBOUND},
+    {"raise_regular", K_OP, CMM_RAISE},
+    {"raise_reraise", K_OP, CMM_RERAISE},
+    {"raise_notrace", K_OP, CMM_RAISE_NOTRACE},
+    {"let", K_LET, 0},
+    {"letmut", K_LET_MUT, 0},
+    {"assign", K_ASSIGN, 0},
+    {"seq", K_SEQ, 0},
+    {"if", K_IF, 0},
+    {"switch", K_SWITCH, 0},
+    {"while", K_WHILE, 0},
+    {"catch", K_CATCH, 0},
+    {"exit", K_EXIT, 0},
+    {"try", K_TRY, 0},
+    {"app", K_APP, 0},
+    {"extcall", K_EXTCALL, 0},
+    {"load", K_LOAD_MUT, 0},
+    {"store", K_STORE, 0},
+    {"alloc", K_ALLOC, 0},
+    {"addraref", K_AREF, CMM_WORD_VAL},
+    {"intaref", K_AREF, CMM_WORD_INT},
+    {"floataref", K_AREF, CMM_DOUBLE},
+    {"addraset", K_ASET, CMM_WORD_VAL},
+    {"intaset", K_ASET, CMM_WORD_INT},
+    {"floataset", K_ASET, CMM_DOUBLE},
+    {"val", K_VAL, 0},
+    {"function", K_FUNCTION, 0},
+    {"data", K_DATA, 0},
+    {"with", K_WITH, 0},
+    {"case", K_CASE, 0},
+    {"int", K_INT, 0},
+    {"addr", K_ADDR, 0},
+    {"float", K_FLOAT, 0},
+    {"unit", K_UNIT, 0},
+    {"byte", K_BYTE, 0},
+    {"half", K_HALF, 0},
+    {"int32", K_INT32, 0},
+    {"signed", K_SIGNED, 0},
+    {"unsigned", K_UNSIGNED, 0},
+    {"float32", K_FLOAT32, 0},
+    {"float64", K_FLOAT64, 0},
+    {"global", K_GLOBAL, 0},
+    {"string", K_STRING, 0},
+    {"skip", K_SKIP, 0},
+    {"align", K_ALIGN, 0},
+    {"proj", K_CMM, 0},
 };
 
 static const keyword_def dump_words[] = {
-    OPS(DUMP_OP)
-    {"checkbound", K_OP, CMM_CHECKBOUND}, {"raise", K_OP, CMM_RAISE},
-    {"reraise", K_OP, CMM_RERAISE}, {"raise_notrace", K_OP, CMM_RAISE_NOTRACE},
-    {"opaque", K_OP, CMM_OPAQUE}, {"dls_get", K_OP, CMM_DLS_GET}, {"poll", K_OP, CMM_POLL},
-    {"let", K_LET, 0}, {"let_mut", K_LET_MUT, 0}, {"let?", K_PHANTOM, 0},
-    {"assign", K_ASSIGN, 0}, {"seq", K_SEQ, 0}, {"if", K_IF, 0}, {"switch", K_SWITCH, 0},
-    {"catch", K_CATCH, 0}, {"exit", K_EXIT, 0}, {"try", K_TRY, 0}, {"app", K_APP, 0},
-    {"extcall", K_EXTCALL, 0}, {"load", K_LOAD, 0}, {"load_mut", K_LOAD_MUT, 0},
-    {"load_atomic", K_LOAD_ATOMIC, 0}, {"load_mut_atomic", K_LOAD_MUT_ATOMIC, 0},
-    {"store", K_STORE, 0}, {"alloc", K_ALLOC, 0}, {"return_addr", K_RETURN_ADDR, 0},
-    {"function", K_FUNCTION, 0}, {"data", K_DATA, 0}, {"with", K_WITH, 0}, {"rec", K_REC, 0},
-    {"case", K_CASE, 0}, {"int", K_INT, 0}, {"addr", K_ADDR, 0}, {"val", K_VAL, 0},
-    {"float", K_FLOAT, 0}, {"unit", K_UNIT, 0}, {"byte", K_BYTE, 0}, {"int16", K_HALF, 0},
-    {"int8", K_BYTE, 0}, {"int32", K_INT32, 0}, {"int64", K_INT64, 0},
-    {"signed", K_SIGNED, 0}, {"unsigned", K_UNSIGNED, 0}, {"float32", K_FLOAT32, 0},
-    {"float64", K_FLOAT64, 0}, {"global", K_GLOBAL, 0}, {"string", K_STRING, 0},
-    {"skip", K_SKIP, 0}, {"align", K_ALIGN, 0}, {"single", K_SINGLE, 0},
-    {"double", K_DOUBLE, 0}, {"cmm:", K_CMM, 0},
+    OPS(DUMP_OP){"checkbound", K_OP, CMM_CHECKBOUND},
+    {"raise", K_OP, CMM_RAISE},
+    {"reraise", K_OP, CMM_RERAISE},
+    {"raise_notrace", K_OP, CMM_RAISE_NOTRACE},
+    {"opaque", K_OP, CMM_OPAQUE},
+    {"dls_get", K_OP, CMM_DLS_GET},
+    {"poll", K_OP, CMM_POLL},
+    {"let", K_LET, 0},
+    {"let_mut", K_LET_MUT, 0},
+    {"let?", K_PHANTOM, 0},
+    {"assign", K_ASSIGN, 0},
+    {"seq", K_SEQ, 0},
+    {"if", K_IF, 0},
+    {"switch", K_SWITCH, 0},
+    {"catch", K_CATCH, 0},
+    {"exit", K_EXIT, 0},
+    {"try", K_TRY, 0},
+    {"app", K_APP, 0},
+    {"extcall", K_EXTCALL, 0},
+    {"load", K_LOAD, 0},
+    {"load_mut", K_LOAD_MUT, 0},
+    {"load_atomic", K_LOAD_ATOMIC, 0},
+    {"load_mut_atomic", K_LOAD_MUT_ATOMIC, 0},
+    {"store", K_STORE, 0},
+    {"alloc", K_ALLOC, 0},
+    {"return_addr", K_RETURN_ADDR, 0},
+    {"function", K_FUNCTION, 0},
+    {"data", K_DATA, 0},
+    {"with", K_WITH, 0},
+    {"rec", K_REC, 0},
+    {"case", K_CASE, 0},
+    {"int", K_INT, 0},
+    {"addr", K_ADDR, 0},
+    {"val", K_VAL, 0},
+    {"float", K_FLOAT, 0},
+    {"unit", K_UNIT, 0},
+    {"byte", K_BYTE, 0},
+    {"int16", K_HALF, 0},
+    {"int8", K_BYTE, 0},
+    {"int32", K_INT32, 0},
+    {"int64", K_INT64, 0},
+    {"signed", K_SIGNED, 0},
+    {"unsigned", K_UNSIGNED, 0},
+    {"float32", K_FLOAT32, 0},
+    {"float64", K_FLOAT64, 0},
+    {"global", K_GLOBAL, 0},
+    {"string", K_STRING, 0},
+    {"skip", K_SKIP, 0},
+    {"align", K_ALIGN, 0},
+    {"single", K_SINGLE, 0},
+    {"double", K_DOUBLE, 0},
+    {"cmm:", K_CMM, 0},
 };
 
 /* --- byte classes -------------------------------------------------------------- */
 enum {
-    LETTER = 1,  /* starts a dialect identifier */
-    INNER = 2,   /* continues one */
+    LETTER = 1, /* starts a dialect identifier */
+    INNER = 2,  /* continues one */
     DIGIT = 4,
     BLANK = 8,
-    DELIM = 16,  /* ends a word of a dump */
-    PUNCT = 32,  /* of dialect operators */
+    DELIM = 16, /* ends a word of a dump */
+    PUNCT = 32, /* of dialect operators */
 };
 static unsigned char classes[256];
 
-static void init_classes(void)
-{
+static void init_classes(void) {
     for (int c = 0; c < 256; c++) {
         unsigned char k = 0;
         bool alpha = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -81,11 +144,14 @@ static void init_classes(void)
     }
 }
 
-static inline unsigned cls(const char *p) { return classes[(unsigned char)*p]; }
-static inline uint32_t offset(const parser *p, const char *at) { return (uint32_t)(at - p->start); }
+static inline unsigned cls(const char *p) {
+    return classes[(unsigned char)*p];
+}
+static inline uint32_t offset(const parser *p, const char *at) {
+    return (uint32_t)(at - p->start);
+}
 
-void lex_init(parser *p)
-{
+void lex_init(parser *p) {
     init_classes();
     bool dialect = p->mode == CMM_DIALECT;
     p->keywords = dialect ? dialect_words : dump_words;
@@ -104,23 +170,22 @@ void lex_init(parser *p)
     }
 }
 
-static void finish(parser *p, token_kind kind, const char *end)
-{
+static void finish(parser *p, token_kind kind, const char *end) {
     p->tok.kind = kind;
     p->tok.end = offset(p, end);
     p->p = end;
 }
 
 /* --- numbers --------------------------------------------------------------------- */
-static int digit_value(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                        : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+static int digit_value(char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : 99;
 }
 
 /* Digits at s in `base` into *v; *over when they need more than 64 bits. */
-static const char *scan_digits(const char *s, unsigned base, uint64_t *v, bool *over)
-{
+static const char *scan_digits(const char *s, unsigned base, uint64_t *v, bool *over) {
     *v = 0;
     *over = false;
     for (int d; (d = digit_value(*s)) < (int)base; s++) {
@@ -131,8 +196,7 @@ static const char *scan_digits(const char *s, unsigned base, uint64_t *v, bool *
 }
 
 /* A dump's integer: decimal, 64 bits. */
-static bool dump_int(const char *s, const char *end, int64_t *out)
-{
+static bool dump_int(const char *s, const char *end, int64_t *out) {
     bool neg = *s == '-', over;
     uint64_t v;
     if (scan_digits(s + neg, 10, &v, &over) != end || over) {
@@ -143,8 +207,7 @@ static bool dump_int(const char *s, const char *end, int64_t *out)
 }
 
 /* The dialect's integer: 63 bits. Prefixed literals may fill 63 bits and wrap. */
-static void dialect_int(parser *p, const char *s, const char *end)
-{
+static void dialect_int(parser *p, const char *s, const char *end) {
     bool neg = *s == '-', over;
     const char *d = s + neg;
     unsigned base = 10;
@@ -163,8 +226,7 @@ static void dialect_int(parser *p, const char *s, const char *end)
     finish(p, T_INT, end);
 }
 
-static const char *skip_prefixed(const char *s)
-{
+static const char *skip_prefixed(const char *s) {
     unsigned base = s[1] == 'x' ? 16 : s[1] == 'o' ? 8 : s[1] == 'b' ? 2 : 0;
     const char *e = s + 2;
     while (base != 0 && digit_value(*e) < (int)base) {
@@ -173,8 +235,7 @@ static const char *skip_prefixed(const char *s)
     return *s == '0' && base != 0 && e > s + 2 ? e : NULL;
 }
 
-static void to_double(parser *p, const char *s, const char *end)
-{
+static void to_double(parser *p, const char *s, const char *end) {
     char buf[512];
     size_t n = (size_t)(end - s);
     if (n >= sizeof buf) {
@@ -188,8 +249,7 @@ static void to_double(parser *p, const char *s, const char *end)
 }
 
 /* At a digit, or at '-' and a digit. */
-static void dialect_number(parser *p, const char *s)
-{
+static void dialect_number(parser *p, const char *s) {
     const char *d = s + (*s == '-');
     const char *e = skip_prefixed(d);
     if (e != NULL) {
@@ -219,8 +279,7 @@ static void dialect_number(parser *p, const char *s)
 }
 
 /* --- strings ----------------------------------------------------------------------- */
-static void *need(void *p)
-{
+static void *need(void *p) {
     if (p == NULL) {
         abort();
     }
@@ -228,8 +287,7 @@ static void *need(void *p)
 }
 
 /* One escape at s (a backslash); writes its bytes at *out. */
-static const char *unescape(parser *p, const char *s, char **out)
-{
+static const char *unescape(parser *p, const char *s, char **out) {
     static const char from[] = "\\\"ntbr", to[] = "\\\"\n\t\b\r";
     const char *f = s[1] != 0 ? strchr(from, s[1]) : NULL;
     if (f != NULL) {
@@ -253,8 +311,7 @@ static const char *unescape(parser *p, const char *s, char **out)
     return s + 1;
 }
 
-static void string_with_escapes(parser *p, const char *s, const char *end)
-{
+static void string_with_escapes(parser *p, const char *s, const char *end) {
     char *buf = cmm_alloc(p->unit, (size_t)(end - s) + 1), *out = buf;
     while (s < end) {
         if (*s == '\\') {
@@ -268,8 +325,7 @@ static void string_with_escapes(parser *p, const char *s, const char *end)
 }
 
 /* s is after the opening quote. */
-static void lex_string(parser *p, const char *s)
-{
+static void lex_string(parser *p, const char *s) {
     bool escapes = p->mode != CMM_DCMM, any = false;
     const char *e = s;
     for (; e < p->end && *e != '"'; e++) {
@@ -291,8 +347,7 @@ static void lex_string(parser *p, const char *s)
 
 /* What must follow a string constant whose last byte is before e: `" skip k byte k`
  * (skip left out when k is 0), with length + 1 + k = 8 * words. */
-static bool tail_matches(const parser *p, const char *e, unsigned k)
-{
+static bool tail_matches(const parser *p, const char *e, unsigned k) {
     char skip[16], byte[16];
     int ns = k > 0 ? snprintf(skip, sizeof skip, "skip %u", k) : 0;
     int nb = snprintf(byte, sizeof byte, "byte %u", k);
@@ -314,8 +369,7 @@ static bool tail_matches(const parser *p, const char *e, unsigned k)
     return p->end - e > nb && memcmp(e, byte, (size_t)nb) == 0 && !(cls(e + nb) & DIGIT);
 }
 
-void next_raw_string(parser *p, uint64_t words)
-{
+void next_raw_string(parser *p, uint64_t words) {
     const char *s = p->p;
     for (; s < p->end && (cls(s) & BLANK); s++) {
     }
@@ -337,8 +391,7 @@ void next_raw_string(parser *p, uint64_t words)
 }
 
 /* s is after the brace. */
-static void lex_loc(parser *p, const char *s)
-{
+static void lex_loc(parser *p, const char *s) {
     const char *e = s;
     bool quoted = false;
     for (; e < p->end && (quoted || *e != '}') && *e != '\n'; e++) {
@@ -353,8 +406,7 @@ static void lex_loc(parser *p, const char *s)
 }
 
 /* --- words ------------------------------------------------------------------------ */
-static void set_word(parser *p, const char *s, const char *e)
-{
+static void set_word(parser *p, const char *s, const char *e) {
     if (memchr(s, 0, (size_t)(e - s)) != NULL) {
         fail_at(p, offset(p, s), "a name may not hold a zero byte");
     }
@@ -368,8 +420,7 @@ static void set_word(parser *p, const char *s, const char *e)
     finish(p, T_WORD, e);
 }
 
-static void dialect_ident(parser *p, const char *s)
-{
+static void dialect_ident(parser *p, const char *s) {
     const char *e = s + 1;
     while (cls(e) & INNER) {
         e++;
@@ -382,8 +433,7 @@ static void dialect_ident(parser *p, const char *s)
 }
 
 /* The longest operator at s. */
-static void dialect_operator(parser *p, const char *s)
-{
+static void dialect_operator(parser *p, const char *s) {
     size_t run = 0;
     while (run < 3 && (cls(s + run) & PUNCT)) {
         run++;
@@ -404,8 +454,7 @@ static void dialect_operator(parser *p, const char *s)
 }
 
 /* Skips blanks and nested comments. */
-static const char *skip_dialect(parser *p)
-{
+static const char *skip_dialect(parser *p) {
     const char *s = p->p;
     int depth = 0;
     const char *first = s;
@@ -431,8 +480,7 @@ static const char *skip_dialect(parser *p)
     return s;
 }
 
-static void illegal(parser *p, const char *s)
-{
+static void illegal(parser *p, const char *s) {
     unsigned char c = (unsigned char)*s;
     if (c > 32 && c < 127) {
         fail_at(p, offset(p, s), "illegal character '%c'", c);
@@ -440,8 +488,7 @@ static void illegal(parser *p, const char *s)
     fail_at(p, offset(p, s), "illegal byte 0x%02x", c);
 }
 
-static bool lex_common(parser *p, const char *s)
-{
+static bool lex_common(parser *p, const char *s) {
     static const struct {
         char c;
         token_kind kind;
@@ -463,8 +510,7 @@ static bool lex_common(parser *p, const char *s)
     return false;
 }
 
-static void next_dialect(parser *p)
-{
+static void next_dialect(parser *p) {
     const char *s = skip_dialect(p);
     p->tok.pos = offset(p, s);
     if (s >= p->end) {
@@ -485,8 +531,7 @@ static void next_dialect(parser *p)
 }
 
 /* --- words of dumps ---------------------------------------------------------------- */
-static void dump_number(parser *p, const char *s, const char *e)
-{
+static void dump_number(parser *p, const char *s, const char *e) {
     size_t n = (size_t)(e - s);
     if (n > 2 && s[0] == '0' && s[1] == 'f') { /* 0f and 16 (or 8) hex digits: the bits */
         bool over;
@@ -503,12 +548,12 @@ static void dump_number(parser *p, const char *s, const char *e)
     }
 }
 
-static bool special_float(parser *p, const char *s, const char *e)
-{
+static bool special_float(parser *p, const char *s, const char *e) {
     static const struct {
         const char *name;
         uint64_t bits;
-    } table[] = {{"nan", 0x7ff8000000000001}, {"infinity", 0x7ff0000000000000},
+    } table[] = {{"nan", 0x7ff8000000000001},
+                 {"infinity", 0x7ff0000000000000},
                  {"neg_infinity", 0xfff0000000000000}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         size_t n = strlen(table[i].name);
@@ -522,8 +567,7 @@ static bool special_float(parser *p, const char *s, const char *e)
 }
 
 /* dcmm: `x/12:` is a variable and a colon. Names may hold colons themselves. */
-static const char *cut_colon(const char *s, const char *e)
-{
+static const char *cut_colon(const char *s, const char *e) {
     const char *d = e - 1;
     if (e - s < 3 || *d != ':') {
         return e;
@@ -534,8 +578,7 @@ static const char *cut_colon(const char *s, const char *e)
     return d < e - 1 && d > s && d[-1] == '/' ? e - 1 : e;
 }
 
-static void dump_word(parser *p, const char *s)
-{
+static void dump_word(parser *p, const char *s) {
     const char *e = s;
     bool number = (cls(s) & DIGIT) || (*s == '-' && (cls(s + 1) & DIGIT));
     bool stop_at_colon = number || p->mode == CMM_LOSSLESS;
@@ -554,8 +597,7 @@ static void dump_word(parser *p, const char *s)
     }
 }
 
-static const char *skip_dump(parser *p)
-{
+static const char *skip_dump(parser *p) {
     const char *s = p->p;
     for (;;) {
         while (s < p->end && (cls(s) & BLANK)) {
@@ -571,8 +613,7 @@ static const char *skip_dump(parser *p)
 }
 
 /* "cmm:" is a word although lossless words end at colons. */
-static bool lex_cmm(parser *p, const char *s)
-{
+static bool lex_cmm(parser *p, const char *s) {
     if (p->end - s < 4 || memcmp(s, "cmm:", 4) != 0) {
         return false;
     }
@@ -580,8 +621,7 @@ static bool lex_cmm(parser *p, const char *s)
     return true;
 }
 
-static void next_dump(parser *p)
-{
+static void next_dump(parser *p) {
     const char *s = skip_dump(p);
     p->tok.pos = offset(p, s);
     bool glued = s > p->start && !(cls(s - 1) & BLANK) && s[-1] != '(';
@@ -596,8 +636,7 @@ static void next_dump(parser *p)
     }
 }
 
-void next(parser *p)
-{
+void next(parser *p) {
     if (p->mode == CMM_DIALECT) {
         next_dialect(p);
     } else {
@@ -605,8 +644,7 @@ void next(parser *p)
     }
 }
 
-void *grow(void *array, size_t *cap, size_t want, size_t elem)
-{
+void *grow(void *array, size_t *cap, size_t want, size_t elem) {
     if (want <= *cap) {
         return array;
     }

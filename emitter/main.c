@@ -15,7 +15,6 @@
 #include "emitter/interp.h"
 #include "emitter/startup.h"
 
-
 enum { EXIT_OK = 0, EXIT_INPUT = 1, EXIT_USAGE = 3 };
 
 static const char usage_text[] =
@@ -49,8 +48,22 @@ typedef struct {
 
 /* --- options ------------------------------------------------------------------------- */
 enum {
-    O_TARGET = 256, O_ABI, O_EMIT, O_INPUT, O_UNIT, O_CHECK, O_INTERPRET, O_ENTRY, O_NO_COMBALLOC,
-    O_NO_POLLS, O_NO_PIC, O_SECTIONS, O_FRAMETABLE, O_STARTUP, O_ROUNDTRIP, O_HELP
+    O_TARGET = 256,
+    O_ABI,
+    O_EMIT,
+    O_INPUT,
+    O_UNIT,
+    O_CHECK,
+    O_INTERPRET,
+    O_ENTRY,
+    O_NO_COMBALLOC,
+    O_NO_POLLS,
+    O_NO_PIC,
+    O_SECTIONS,
+    O_FRAMETABLE,
+    O_STARTUP,
+    O_ROUNDTRIP,
+    O_HELP
 };
 
 static const struct option long_options[] = {
@@ -73,16 +86,14 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool usage(const char *what, const char *arg)
-{
+static bool usage(const char *what, const char *arg) {
     fprintf(stderr, "cmmc: %s%s%s\n%s", what, arg != NULL ? ": " : "", arg != NULL ? arg : "",
             usage_text);
     return false;
 }
 
 /* The index of text in a list of words that ends with NULL, -1: not there. */
-static int word_index(const char *const *words, const char *text)
-{
+static int word_index(const char *const *words, const char *text) {
     for (int i = 0; words[i] != NULL; i++) {
         if (strcmp(words[i], text) == 0) {
             return i;
@@ -91,14 +102,12 @@ static int word_index(const char *const *words, const char *text)
     return -1;
 }
 
-static bool set_target(job *j, const char *arg)
-{
+static bool set_target(job *j, const char *arg) {
     j->c.abi = fk_abi_by_name(arg);
     return (j->c.abi != NULL && j->c.abi->can_emit) || usage("unknown target", arg);
 }
 
-static bool set_emit(job *j, const char *arg)
-{
+static bool set_emit(job *j, const char *arg) {
     static const char *const words[] = {"asm", "cmm", "linear", NULL};
     int i = word_index(words, arg);
     j->c.stage = (cmmc_stage)i;
@@ -106,49 +115,80 @@ static bool set_emit(job *j, const char *arg)
     return i >= 0 || usage("unknown stage", arg);
 }
 
-static bool set_mode(job *j, const char *arg)
-{
+static bool set_mode(job *j, const char *arg) {
     static const char *const words[] = {"auto", "dialect", "dcmm", "lossless", NULL};
     int i = word_index(words, arg);
     j->mode = (cmm_mode)i;
     return i >= 0 || usage("unknown form", arg);
 }
 
-static bool set_abi(job *j, const char *arg)
-{
+static bool set_abi(job *j, const char *arg) {
     bool known = fk_ocaml_version_parse(arg, &j->c.version) &&
                  (j->c.version == FK_OCAML_5_3 || j->c.version == FK_OCAML_5_4);
     return known || usage("unknown ABI", arg);
 }
 
-static bool set_option(job *j, int option, const char *arg)
-{
+static bool set_option(job *j, int option, const char *arg) {
     switch (option) {
-    case O_TARGET: return set_target(j, arg);
-    case O_ABI: return set_abi(j, arg);
-    case O_EMIT: return set_emit(j, arg);
-    case O_INPUT: return set_mode(j, arg);
-    case O_UNIT: j->unit = arg; return true;
-    case O_ENTRY: j->entry = arg; return true;
-    case O_FRAMETABLE: j->c.frametable = arg; return true;
-    case O_CHECK: j->check_only = true; return true;
-    case O_INTERPRET: j->interpret = true; return true;
-    case O_NO_COMBALLOC: j->c.comballoc = false; return true;
-    case O_NO_POLLS: j->c.polls = false; return true;
-    case O_NO_PIC: j->c.pic = false; return true;
-    case O_SECTIONS: j->c.function_sections = true; return true;
-    case O_STARTUP: j->startup = true; return true;
-    case O_ROUNDTRIP: j->roundtrip = true; return true;
-    case 'o': j->output = arg; return true;
-    case 'c': j->object = true; return true;
-    case 'S': j->object = false; return true;
-    case 'g': j->c.debug = true; return true;
-    default: return usage("wrong option", NULL);
+    case O_TARGET:
+        return set_target(j, arg);
+    case O_ABI:
+        return set_abi(j, arg);
+    case O_EMIT:
+        return set_emit(j, arg);
+    case O_INPUT:
+        return set_mode(j, arg);
+    case O_UNIT:
+        j->unit = arg;
+        return true;
+    case O_ENTRY:
+        j->entry = arg;
+        return true;
+    case O_FRAMETABLE:
+        j->c.frametable = arg;
+        return true;
+    case O_CHECK:
+        j->check_only = true;
+        return true;
+    case O_INTERPRET:
+        j->interpret = true;
+        return true;
+    case O_NO_COMBALLOC:
+        j->c.comballoc = false;
+        return true;
+    case O_NO_POLLS:
+        j->c.polls = false;
+        return true;
+    case O_NO_PIC:
+        j->c.pic = false;
+        return true;
+    case O_SECTIONS:
+        j->c.function_sections = true;
+        return true;
+    case O_STARTUP:
+        j->startup = true;
+        return true;
+    case O_ROUNDTRIP:
+        j->roundtrip = true;
+        return true;
+    case 'o':
+        j->output = arg;
+        return true;
+    case 'c':
+        j->object = true;
+        return true;
+    case 'S':
+        j->object = false;
+        return true;
+    case 'g':
+        j->c.debug = true;
+        return true;
+    default:
+        return usage("wrong option", NULL);
     }
 }
 
-static bool read_options(job *j, int argc, char **argv)
-{
+static bool read_options(job *j, int argc, char **argv) {
     int option;
     while ((option = getopt_long(argc, argv, "o:cSg", long_options, NULL)) != -1) {
         if (option == O_HELP) {
@@ -175,23 +215,20 @@ static bool read_options(job *j, int argc, char **argv)
 }
 
 /* --- output files ------------------------------------------------------------------------- */
-static bool complain(const char *path)
-{
+static bool complain(const char *path) {
     fprintf(stderr, "cmmc: %s: %s\n", path, strerror(errno));
     return false;
 }
 
 /* Devices, pipes and links are written to, never replaced. */
-static bool write_in_place(const char *path, const char *data, size_t size)
-{
+static bool write_in_place(const char *path, const char *data, size_t size) {
     FILE *f = fopen(path, "wb");
     bool ok = f != NULL && fwrite(data, 1, size, f) == size;
     ok = f != NULL && fclose(f) == 0 && ok;
     return ok || complain(path);
 }
 
-static bool write_file(const char *path, const char *data, size_t size)
-{
+static bool write_file(const char *path, const char *data, size_t size) {
     struct stat st;
     if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         return write_in_place(path, data, size);
@@ -218,8 +255,7 @@ static bool write_file(const char *path, const char *data, size_t size)
 }
 
 /* dir/foo.cmm -> foo.s; a name without a suffix gets one. */
-static char *default_output(const char *input, const char *suffix)
-{
+static char *default_output(const char *input, const char *suffix) {
     const char *base = strrchr(input, '/');
     base = base != NULL ? base + 1 : input;
     const char *dot = strrchr(base, '.');
@@ -228,8 +264,7 @@ static char *default_output(const char *input, const char *suffix)
     return asprintf(&name, "%.*s%s", n, base, suffix) < 0 ? NULL : name;
 }
 
-static bool assemble(const job *j, const char *text, size_t size, char **object, size_t *osize)
-{
+static bool assemble(const job *j, const char *text, size_t size, char **object, size_t *osize) {
     char error[512];
     if (fk_assemble(j->c.abi->name, text, size, object, osize, error, sizeof error)) {
         return true;
@@ -238,11 +273,11 @@ static bool assemble(const job *j, const char *text, size_t size, char **object,
     return false;
 }
 
-static bool deliver(const job *j, const char *input, const char *text, size_t size)
-{
+static bool deliver(const job *j, const char *input, const char *text, size_t size) {
     char *object = NULL, *name = NULL;
     const char *path = j->output;
-    bool to_stdout = path != NULL ? strcmp(path, "-") == 0 : j->emit_given || strcmp(input, "-") == 0;
+    bool to_stdout =
+        path != NULL ? strcmp(path, "-") == 0 : j->emit_given || strcmp(input, "-") == 0;
     if (j->object) {
         if (!assemble(j, text, size, &object, &size)) {
             return false;
@@ -261,17 +296,16 @@ static bool deliver(const job *j, const char *input, const char *text, size_t si
     return ok;
 }
 
-/* --- one input ---------------------------------------------------------------------------------- */
-static void must(bool ok)
-{
+/* --- one input ----------------------------------------------------------------------------------
+ */
+static void must(bool ok) {
     if (!ok) {
         fprintf(stderr, "cmmc: out of memory\n");
         exit(EXIT_USAGE);
     }
 }
 
-static bool compile(const job *j, cmm_unit *u)
-{
+static bool compile(const job *j, cmm_unit *u) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -289,8 +323,7 @@ static bool compile(const job *j, cmm_unit *u)
 }
 
 /* parse(print(x)) == x */
-static bool roundtrip(const cmm_unit *u)
-{
+static bool roundtrip(const cmm_unit *u) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -308,8 +341,7 @@ static bool roundtrip(const cmm_unit *u)
     return same;
 }
 
-static bool do_file(const job *j, const char *path)
-{
+static bool do_file(const job *j, const char *path) {
     cmm_unit *u = cmm_parse_file(path, j->mode, j->unit);
     bool ok = cmm_check(u);
     if (ok && j->roundtrip) {
@@ -323,8 +355,7 @@ static bool do_file(const job *j, const char *path)
 }
 
 /* The start-up unit gives interpreted programs their generic functions and exceptions. */
-static cmm_unit *interpreted_startup(cmm_unit *const *units, size_t n, const cmmc_options *c)
-{
+static cmm_unit *interpreted_startup(cmm_unit *const *units, size_t n, const cmmc_options *c) {
     const char **needed = NULL;
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -349,8 +380,7 @@ static cmm_unit *interpreted_startup(cmm_unit *const *units, size_t n, const cmm
     return u;
 }
 
-static bool do_interpret(const job *j)
-{
+static bool do_interpret(const job *j) {
     size_t n = (size_t)j->nfiles;
     cmm_unit **units = calloc(n + 1, sizeof *units);
     must(units != NULL);
@@ -370,8 +400,7 @@ static bool do_interpret(const job *j)
     return ok;
 }
 
-static bool do_startup(const job *j)
-{
+static bool do_startup(const job *j) {
     char *text = NULL, error[512];
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -390,8 +419,7 @@ static bool do_startup(const job *j)
     return ok;
 }
 
-static void run(void *arg)
-{
+static void run(void *arg) {
     job *j = arg;
     bool ok = true;
     if (j->interpret) {
@@ -406,8 +434,7 @@ static void run(void *arg)
     j->status = ok ? EXIT_OK : EXIT_INPUT;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     job j = {.c = {.version = FK_OCAML_5_3, .comballoc = true, .polls = true, .pic = true}};
     if (!read_options(&j, argc, argv)) {
         return EXIT_USAGE;

@@ -11,8 +11,7 @@
 #include <string.h>
 
 /* --- errors ---------------------------------------------------------------------- */
-_Noreturn void fail_at(parser *p, uint32_t pos, const char *format, ...)
-{
+_Noreturn void fail_at(parser *p, uint32_t pos, const char *format, ...) {
     char text[512];
     va_list ap;
     va_start(ap, format);
@@ -22,8 +21,7 @@ _Noreturn void fail_at(parser *p, uint32_t pos, const char *format, ...)
     longjmp(p->fail, 1);
 }
 
-static void token_text(const parser *p, char *buf, size_t size)
-{
+static void token_text(const parser *p, char *buf, size_t size) {
     const token *t = &p->tok;
     size_t n = t->end - t->pos;
     if (t->kind == T_EOF) {
@@ -34,8 +32,7 @@ static void token_text(const parser *p, char *buf, size_t size)
     }
 }
 
-_Noreturn void unexpected(parser *p, const char *wanted)
-{
+_Noreturn void unexpected(parser *p, const char *wanted) {
     char found[64];
     token_text(p, found, sizeof found);
     uint32_t line, column;
@@ -43,14 +40,14 @@ _Noreturn void unexpected(parser *p, const char *wanted)
                 (p->tok.kind == T_WORD && (p->tok.kw == K_FUNCTION || p->tok.kw == K_DATA));
     if (lost && p->phrase_pos != p->tok.pos) {
         cmm_position(p->unit, p->phrase_pos, &line, &column);
-        fail_at(p, p->tok.pos, "found %s where %s should be: is a ')' missing in the phrase of line %u?",
-                found, wanted, line);
+        fail_at(p, p->tok.pos,
+                "found %s where %s should be: is a ')' missing in the phrase of line %u?", found,
+                wanted, line);
     }
     fail_at(p, p->tok.pos, "found %s where %s should be", found, wanted);
 }
 
-void expect(parser *p, token_kind kind, const char *wanted)
-{
+void expect(parser *p, token_kind kind, const char *wanted) {
     if (p->tok.kind != kind) {
         unexpected(p, wanted);
     }
@@ -58,8 +55,7 @@ void expect(parser *p, token_kind kind, const char *wanted)
 }
 
 /* --- names ------------------------------------------------------------------------ */
-cmm_sym *string_sym(parser *p)
-{
+cmm_sym *string_sym(parser *p) {
     if (p->tok.kind != T_STRING) {
         unexpected(p, "a symbol in quotes");
     }
@@ -75,11 +71,14 @@ cmm_sym *string_sym(parser *p)
     return s;
 }
 
-cmm_var *bind(parser *p, cmm_sym *name, uint32_t pos, cmm_type type, bool is_mutable)
-{
+cmm_var *bind(parser *p, cmm_sym *name, uint32_t pos, cmm_type type, bool is_mutable) {
     cmm_var *v = cmm_alloc(p->unit, sizeof *v);
-    *v = (cmm_var){.name = name, .type = type, .id = p->fn->nvars++, .pos = pos,
-                   .is_mutable = is_mutable, .outer = name->var};
+    *v = (cmm_var){.name = name,
+                   .type = type,
+                   .id = p->fn->nvars++,
+                   .pos = pos,
+                   .is_mutable = is_mutable,
+                   .outer = name->var};
     name->var = v;
     p->trail = grow(p->trail, &p->cap_trail, p->ntrail + 1, sizeof *p->trail);
     p->trail[p->ntrail++] = v;
@@ -88,8 +87,7 @@ cmm_var *bind(parser *p, cmm_sym *name, uint32_t pos, cmm_type type, bool is_mut
     return v;
 }
 
-void unbind_to(parser *p, size_t mark)
-{
+void unbind_to(parser *p, size_t mark) {
     while (p->ntrail > mark) {
         cmm_var *v = p->trail[--p->ntrail];
         v->name->var = v->outer;
@@ -97,8 +95,7 @@ void unbind_to(parser *p, size_t mark)
 }
 
 /* The label of that name in this function, made when first seen. */
-cmm_handler *label(parser *p, cmm_sym *name, uint32_t pos)
-{
+cmm_handler *label(parser *p, cmm_sym *name, uint32_t pos) {
     cmm_handler *h = name != NULL ? name->handler : NULL;
     if (h != NULL) {
         return h;
@@ -114,8 +111,7 @@ cmm_handler *label(parser *p, cmm_sym *name, uint32_t pos)
 }
 
 /* --- types ------------------------------------------------------------------------- */
-static bool component_of(const char *s, size_t n, cmm_component *out)
-{
+static bool component_of(const char *s, size_t n, cmm_component *out) {
     static const char *const names[] = {"int", "val", "addr", "float"};
     for (size_t i = 0; i < 4; i++) {
         if (strlen(names[i]) == n && memcmp(names[i], s, n) == 0) {
@@ -126,8 +122,7 @@ static bool component_of(const char *s, size_t n, cmm_component *out)
     return false;
 }
 
-bool type_of_text(const char *s, size_t len, cmm_type *out)
-{
+bool type_of_text(const char *s, size_t len, cmm_type *out) {
     cmm_type t = CMM_UNIT;
     if (len == 4 && memcmp(s, "unit", 4) == 0) {
         *out = t;
@@ -149,14 +144,12 @@ bool type_of_text(const char *s, size_t len, cmm_type *out)
     }
 }
 
-bool at_type(const parser *p)
-{
+bool at_type(const parser *p) {
     cmm_type t;
     return p->tok.kind == T_WORD && type_of_text(p->tok.str, p->tok.len, &t);
 }
 
-cmm_type parse_type(parser *p)
-{
+cmm_type parse_type(parser *p) {
     cmm_type t;
     if (p->tok.kind != T_WORD || !type_of_text(p->tok.str, p->tok.len, &t)) {
         unexpected(p, "a type");
@@ -181,8 +174,7 @@ cmm_type parse_type(parser *p)
 }
 
 /* --- parameters ---------------------------------------------------------------------- */
-static cmm_sym *param_name(parser *p)
-{
+static cmm_sym *param_name(parser *p) {
     if (p->mode == CMM_LOSSLESS) {
         return string_sym(p);
     }
@@ -194,8 +186,7 @@ static cmm_sym *param_name(parser *p)
     return s;
 }
 
-cmm_var **parse_params(parser *p, uint32_t *count)
-{
+cmm_var **parse_params(parser *p, uint32_t *count) {
     size_t first = p->ntrail;
     while (p->tok.kind != T_RPAREN) {
         uint32_t pos = p->tok.pos;
@@ -222,8 +213,7 @@ cmm_var **parse_params(parser *p, uint32_t *count)
 
 /* --- functions ------------------------------------------------------------------------- */
 /* dcmm prints the name without quotes: everything up to the parameter list. */
-static cmm_sym *raw_function_name(parser *p)
-{
+static cmm_sym *raw_function_name(parser *p) {
     const char *s = p->start + p->tok.pos, *e = memchr(s, '(', (size_t)(p->end - s));
     if (e == NULL || p->tok.kind != T_WORD) {
         unexpected(p, "a function name");
@@ -240,8 +230,7 @@ static cmm_sym *raw_function_name(parser *p)
     return name;
 }
 
-static cmm_sym *function_name(parser *p)
-{
+static cmm_sym *function_name(parser *p) {
     if (p->mode == CMM_DCMM) {
         return raw_function_name(p);
     }
@@ -253,13 +242,14 @@ static cmm_sym *function_name(parser *p)
     return string_sym(p);
 }
 
-static void lossless_options(parser *p, cmm_function *f)
-{
+static void lossless_options(parser *p, cmm_function *f) {
     static const struct {
         const char *name;
         uint32_t flag;
-    } words[] = {{"reduce_code_size", CMM_REDUCE_CODE_SIZE}, {"no_cse", CMM_NO_CSE},
-                 {"poll_error", CMM_POLL_ERROR}, {"poll_default", 0}};
+    } words[] = {{"reduce_code_size", CMM_REDUCE_CODE_SIZE},
+                 {"no_cse", CMM_NO_CSE},
+                 {"poll_error", CMM_POLL_ERROR},
+                 {"poll_default", 0}};
     bool inside = true;
     expect(p, T_LPAREN, "'(' of the options");
     for (;;) {
@@ -282,23 +272,20 @@ static void lossless_options(parser *p, cmm_function *f)
     }
 }
 
-static bool ends_with(const cmm_sym *s, const char *suffix)
-{
+static bool ends_with(const cmm_sym *s, const char *suffix) {
     size_t n = strlen(suffix);
     return s->len >= n && memcmp(s->text + s->len - n, suffix, n) == 0;
 }
 
 /* What -dcmm does not say: all dialect functions, and unit entries, save space. */
-static void default_options(parser *p, cmm_function *f)
-{
+static void default_options(parser *p, cmm_function *f) {
     bool entry = ends_with(f->name, ".entry") || strcmp(f->name->text, "caml_program") == 0;
     if (p->mode == CMM_DIALECT || entry) {
         f->flags |= CMM_REDUCE_CODE_SIZE;
     }
 }
 
-static void reset_function(parser *p)
-{
+static void reset_function(parser *p) {
     unbind_to(p, 0);
     p->nstack = 0;
     p->ngroup = 0;
@@ -313,8 +300,7 @@ static void reset_function(parser *p)
     p->fn = NULL;
 }
 
-static void define(parser *p, cmm_sym *name, uint32_t pos)
-{
+static void define(parser *p, cmm_sym *name, uint32_t pos) {
     if (name->def_pos == UINT32_MAX) {
         name->def_pos = pos;
         return;
@@ -324,8 +310,7 @@ static void define(parser *p, cmm_sym *name, uint32_t pos)
     cmm_error(p->unit, pos, "symbol '%s' is already defined at line %u", name->text, line);
 }
 
-static void finish_function(parser *p, cmm_function *f)
-{
+static void finish_function(parser *p, cmm_function *f) {
     f->vars = cmm_alloc(p->unit, f->nvars * sizeof *f->vars);
     if (f->nvars > 0) {
         memcpy(f->vars, p->vars, f->nvars * sizeof *f->vars);
@@ -333,15 +318,13 @@ static void finish_function(parser *p, cmm_function *f)
     for (uint32_t i = 0; i < f->nhandlers; i++) {
         const cmm_handler *h = p->handlers[i];
         if (h->owner == NULL) {
-            cmm_error(p->unit, h->pos, "label '%s' is not defined in this function",
-                      h->name->text);
+            cmm_error(p->unit, h->pos, "label '%s' is not defined in this function", h->name->text);
         }
     }
     f->end_pos = p->tok.pos;
 }
 
-static void parse_function(parser *p, cmm_phrase *phrase)
-{
+static void parse_function(parser *p, cmm_phrase *phrase) {
     cmm_unit *u = p->unit;
     cmm_function *f = cmm_alloc(u, sizeof *f);
     p->fn = f;
@@ -365,8 +348,7 @@ static void parse_function(parser *p, cmm_phrase *phrase)
 }
 
 /* --- phrases ------------------------------------------------------------------------------ */
-static cmm_phrase *new_phrase(parser *p)
-{
+static cmm_phrase *new_phrase(parser *p) {
     cmm_unit *u = p->unit;
     u->phrases = grow(u->phrases, &p->cap_phrases, u->nphrases + 1, sizeof *u->phrases);
     cmm_phrase *ph = &u->phrases[u->nphrases];
@@ -374,8 +356,7 @@ static cmm_phrase *new_phrase(parser *p)
     return ph;
 }
 
-static void parse_phrase(parser *p)
-{
+static void parse_phrase(parser *p) {
     cmm_phrase *ph = new_phrase(p);
     p->phrase_pos = p->tok.pos;
     expect(p, T_LPAREN, "'(' of a phrase");
@@ -405,8 +386,7 @@ static void parse_phrase(parser *p)
 }
 
 /* Goes to the next line that starts with '(' and is after the phrase's first. */
-static void resync(parser *p)
-{
+static void resync(parser *p) {
     const char *s = p->p > p->start ? p->p - 1 : p->p;
     while (s > p->start && s[-1] != '\n') {
         s--;
@@ -421,8 +401,7 @@ static void resync(parser *p)
     p->phrase_pos = (uint32_t)(p->p - p->start);
 }
 
-static void parse_phrases(parser *p)
-{
+static void parse_phrases(parser *p) {
     p->phrase_pos = 0;
     if (setjmp(p->fail) != 0) {
         reset_function(p);
@@ -446,16 +425,14 @@ static void parse_phrases(parser *p)
 }
 
 /* --- modes and units ------------------------------------------------------------------------ */
-static const char *find(const char *s, const char *end, const char *what)
-{
+static const char *find(const char *s, const char *end, const char *what) {
     size_t n = strlen(what);
     return (size_t)(end - s) < n ? NULL : memmem(s, (size_t)(end - s), what, n);
 }
 
 /* Dumps start with "cmm:" or, ours, with a comment that names the form. The lossless
  * one quotes function names. */
-static cmm_mode detect_mode(const char *text, size_t length)
-{
+static cmm_mode detect_mode(const char *text, size_t length) {
     static const char header[] = "; cmm lossless";
     const char *s = text, *end = text + length;
     while (s < end && isspace((unsigned char)*s)) {
@@ -483,8 +460,7 @@ static cmm_mode detect_mode(const char *text, size_t length)
     return f < end && *f == '"' ? CMM_LOSSLESS : CMM_DCMM;
 }
 
-static cmm_sym *symbol_of_file(cmm_unit *u)
-{
+static cmm_sym *symbol_of_file(cmm_unit *u) {
     const char *base = strrchr(u->file, '/');
     base = base != NULL ? base + 1 : u->file;
     const char *dot = strchr(base, '.');
@@ -497,8 +473,7 @@ static cmm_sym *symbol_of_file(cmm_unit *u)
 }
 
 /* caml_startup for the start-up unit, else S of a function S.entry. */
-static cmm_sym *symbol_of_text(cmm_unit *u)
-{
+static cmm_sym *symbol_of_text(cmm_unit *u) {
     for (uint32_t i = 0; i < u->nphrases; i++) {
         const cmm_function *f = u->phrases[i].function;
         if (f != NULL && strcmp(f->name->text, "caml_program") == 0) {
@@ -511,8 +486,7 @@ static cmm_sym *symbol_of_text(cmm_unit *u)
     return symbol_of_file(u);
 }
 
-static void release(parser *p)
-{
+static void release(parser *p) {
     for (uint32_t i = 0; i < p->dbgs_size; i++) {
         for (dbg_entry *e = p->dbgs[i], *rest; e != NULL; e = rest) {
             rest = e->next;
@@ -529,8 +503,7 @@ static void release(parser *p)
 }
 
 cmm_unit *cmm_parse_text(const char *name, const char *text, size_t length, cmm_mode mode,
-                         const char *unit_symbol)
-{
+                         const char *unit_symbol) {
     cmm_unit *u = cmm_new_unit(name);
     if (!cmm_keep_text(u, text, length)) {
         return u;
@@ -549,7 +522,7 @@ cmm_unit *cmm_parse_text(const char *name, const char *text, size_t length, cmm_
     parse_phrases(p);
     release(p);
     free(p);
-    u->unit_symbol = unit_symbol != NULL ? cmm_intern(u, unit_symbol, strlen(unit_symbol))
-                                         : symbol_of_text(u);
+    u->unit_symbol =
+        unit_symbol != NULL ? cmm_intern(u, unit_symbol, strlen(unit_symbol)) : symbol_of_text(u);
     return u;
 }

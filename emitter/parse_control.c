@@ -3,22 +3,19 @@
 
 #include "emitter/parse.h"
 
-cmm_expr *parse_if(parser *p, uint32_t pos)
-{
+cmm_expr *parse_if(parser *p, uint32_t pos) {
     size_t mark = p->nstack;
     push_rest(p);
     return wrong_count(p, close_node(p, CMM_IF, pos, mark), "if", 3);
 }
 
-cmm_expr *parse_seq_form(parser *p)
-{
+cmm_expr *parse_seq_form(parser *p) {
     cmm_expr *e = parse_seq(p);
     close_paren(p);
     return e;
 }
 
-static cmm_sym *label_name(parser *p)
-{
+static cmm_sym *label_name(parser *p) {
     if (is_dump(p) ? p->tok.kind != T_INT : p->tok.kind != T_WORD || p->tok.kw != K_NAME) {
         unexpected(p, "a label");
     }
@@ -27,8 +24,7 @@ static cmm_sym *label_name(parser *p)
     return s;
 }
 
-cmm_expr *parse_exit(parser *p, uint32_t pos)
-{
+cmm_expr *parse_exit(parser *p, uint32_t pos) {
     uint32_t at = p->tok.pos;
     size_t mark = p->nstack;
     cmm_sym *name = label_name(p);
@@ -36,8 +32,7 @@ cmm_expr *parse_exit(parser *p, uint32_t pos)
     return exit_node(p, name, at, pos, mark);
 }
 
-cmm_expr *parse_try(parser *p, uint32_t pos)
-{
+cmm_expr *parse_try(parser *p, uint32_t pos) {
     size_t mark = p->nstack, first = p->ntrail;
     if (p->mode == CMM_LOSSLESS) {
         push(p, parse_expr(p));
@@ -59,7 +54,8 @@ cmm_expr *parse_try(parser *p, uint32_t pos)
     return e;
 }
 
-/* --- switch ------------------------------------------------------------------------------------------ */
+/* --- switch
+ * ------------------------------------------------------------------------------------------ */
 #define MAX_SWITCH 1000000
 
 typedef struct {
@@ -68,8 +64,7 @@ typedef struct {
 } cases;
 
 /* In the arena, not malloc'ed: an error jumps over everything between. */
-static void reserve_cases(parser *p, cases *c, size_t n)
-{
+static void reserve_cases(parser *p, cases *c, size_t n) {
     if (n > c->cap) {
         size_t cap = n < 8 ? 8 : n * 2;
         uint32_t *arm = cmm_alloc(p->unit, cap * sizeof *arm);
@@ -82,8 +77,7 @@ static void reserve_cases(parser *p, cases *c, size_t n)
     c->size = n > c->size ? n : c->size;
 }
 
-static void add_case(parser *p, cases *c, int64_t size, uint32_t arm)
-{
+static void add_case(parser *p, cases *c, int64_t size, uint32_t arm) {
     if (p->tok.kind != T_INT) {
         unexpected(p, "a case number");
     }
@@ -101,8 +95,7 @@ static void add_case(parser *p, cases *c, int64_t size, uint32_t arm)
 }
 
 /* `case 1: case 2:` (dialect, dcmm) or `(case 1 2:` (lossless). */
-static void arm_heads(parser *p, cases *c, int64_t size, uint32_t arm)
-{
+static void arm_heads(parser *p, cases *c, int64_t size, uint32_t arm) {
     do {
         if (!at_kw(p, K_CASE)) {
             unexpected(p, "'case'");
@@ -115,8 +108,7 @@ static void arm_heads(parser *p, cases *c, int64_t size, uint32_t arm)
     } while (p->mode != CMM_LOSSLESS && at_kw(p, K_CASE));
 }
 
-static void parse_arms(parser *p, cases *c, int64_t size)
-{
+static void parse_arms(parser *p, cases *c, int64_t size) {
     for (uint32_t arm = 0; p->tok.kind != T_RPAREN; arm++) {
         bool paren = p->mode == CMM_LOSSLESS;
         if (paren) {
@@ -131,8 +123,7 @@ static void parse_arms(parser *p, cases *c, int64_t size)
     next(p);
 }
 
-cmm_expr *parse_switch(parser *p, uint32_t pos)
-{
+cmm_expr *parse_switch(parser *p, uint32_t pos) {
     size_t mark = p->nstack;
     int64_t size = -1; /* dcmm: the highest case + 1 */
     if (p->mode != CMM_DCMM) {
@@ -160,9 +151,9 @@ cmm_expr *parse_switch(parser *p, uint32_t pos)
     return e;
 }
 
-/* --- catch --------------------------------------------------------------------------------------------- */
-static cmm_handler *define_label(parser *p, cmm_sym *name, uint32_t pos)
-{
+/* --- catch
+ * --------------------------------------------------------------------------------------------- */
+static cmm_handler *define_label(parser *p, cmm_sym *name, uint32_t pos) {
     cmm_handler *h = label(p, name, pos);
     if (h->index != 0) {
         cmm_error(p->unit, pos, "label '%s' is bound twice in this function",
@@ -174,8 +165,7 @@ static cmm_handler *define_label(parser *p, cmm_sym *name, uint32_t pos)
 }
 
 /* The head of a handler: label and parameters. In the dialect both may be missing. */
-static cmm_handler *handler_head(parser *p)
-{
+static cmm_handler *handler_head(parser *p) {
     uint32_t pos = p->tok.pos;
     cmm_handler *h;
     if (p->tok.kind == T_LPAREN) {
@@ -197,8 +187,7 @@ static cmm_handler *handler_head(parser *p)
 }
 
 /* Pushes its body and, on the group stack, the handler. */
-static void parse_handler(parser *p)
-{
+static void parse_handler(parser *p) {
     size_t first = p->ntrail;
     cmm_handler *h = handler_head(p);
     p->group = grow(p->group, &p->cap_group, p->ngroup + 1, sizeof *p->group);
@@ -208,8 +197,7 @@ static void parse_handler(parser *p)
 }
 
 /* (with (N params) body) ... */
-static void lossless_handlers(parser *p)
-{
+static void lossless_handlers(parser *p) {
     while (p->tok.kind == T_LPAREN) {
         next(p);
         if (!at_kw(p, K_WITH)) {
@@ -222,8 +210,7 @@ static void lossless_handlers(parser *p)
 }
 
 /* with handler {and handler}; dcmm has nothing between handlers. */
-static void plain_handlers(parser *p)
-{
+static void plain_handlers(parser *p) {
     if (!at_kw(p, K_WITH)) {
         unexpected(p, "'with'");
     }
@@ -236,8 +223,7 @@ static void plain_handlers(parser *p)
     } while (p->tok.kind == T_WORD);
 }
 
-static cmm_expr *close_catch(parser *p, uint32_t pos, size_t mark, cmm_handler **hs, uint32_t n)
-{
+static cmm_expr *close_catch(parser *p, uint32_t pos, size_t mark, cmm_handler **hs, uint32_t n) {
     cmm_expr *e = close_node(p, CMM_CATCH, pos, mark);
     cmm_catch *c = cmm_alloc(p->unit, sizeof *c + n * sizeof c->handlers[0]);
     c->count = n;
@@ -250,8 +236,7 @@ static cmm_expr *close_catch(parser *p, uint32_t pos, size_t mark, cmm_handler *
     return e;
 }
 
-cmm_expr *parse_catch(parser *p, uint32_t pos)
-{
+cmm_expr *parse_catch(parser *p, uint32_t pos) {
     size_t mark = p->nstack;
     bool rec = !is_dump(p) || at_kw(p, K_REC);
     if (at_kw(p, K_REC)) {
@@ -274,9 +259,9 @@ cmm_expr *parse_catch(parser *p, uint32_t pos)
     return e;
 }
 
-/* --- while ---------------------------------------------------------------------------------------------- */
-static cmm_expr *jump(parser *p, cmm_handler *h, uint32_t pos)
-{
+/* --- while
+ * ---------------------------------------------------------------------------------------------- */
+static cmm_expr *jump(parser *p, cmm_handler *h, uint32_t pos) {
     cmm_expr *e = leaf(p, CMM_EXIT, pos);
     e->u.handler = h;
     h->uses++;
@@ -285,8 +270,7 @@ static cmm_expr *jump(parser *p, cmm_handler *h, uint32_t pos)
 
 /* (catch  (catch rec (exit loop) with (loop) (if c body (exit out)) (exit loop))
  *   with (out) [])                      the back jump is the last thing of the loop */
-cmm_expr *parse_while(parser *p, uint32_t pos)
-{
+cmm_expr *parse_while(parser *p, uint32_t pos) {
     size_t mark = p->nstack;
     cmm_handler *out = label(p, NULL, pos), *loop = label(p, NULL, pos);
     cmm_expr *cond = parse_expr(p), *body = parse_seq(p);

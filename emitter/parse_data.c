@@ -3,8 +3,7 @@
 
 #include "emitter/parse.h"
 
-static cmm_item *add(parser *p, cmm_item_kind kind, uint32_t pos)
-{
+static cmm_item *add(parser *p, cmm_item_kind kind, uint32_t pos) {
     p->items = grow(p->items, &p->cap_items, p->nitems + 1, sizeof *p->items);
     cmm_item *it = &p->items[p->nitems++];
     *it = (cmm_item){.kind = (uint8_t)kind, .pos = pos};
@@ -12,8 +11,7 @@ static cmm_item *add(parser *p, cmm_item_kind kind, uint32_t pos)
 }
 
 /* An integer of `bits` bits, signed or unsigned. */
-static void add_int(parser *p, cmm_item_kind kind, unsigned bits)
-{
+static void add_int(parser *p, cmm_item_kind kind, unsigned bits) {
     next(p);
     if (p->tok.kind != T_INT) {
         unexpected(p, "an integer");
@@ -26,8 +24,7 @@ static void add_int(parser *p, cmm_item_kind kind, unsigned bits)
     next(p);
 }
 
-static void add_size(parser *p, cmm_item_kind kind)
-{
+static void add_size(parser *p, cmm_item_kind kind) {
     next(p);
     if (p->tok.kind != T_INT) {
         unexpected(p, "an integer");
@@ -46,8 +43,7 @@ static void add_size(parser *p, cmm_item_kind kind)
 }
 
 /* Single: the dump's 0f and 8 digits are the bits already. */
-static void add_float(parser *p, cmm_item_kind kind)
-{
+static void add_float(parser *p, cmm_item_kind kind) {
     next(p);
     if (p->tok.kind != T_FLOAT) {
         unexpected(p, "a float");
@@ -71,8 +67,7 @@ static void add_float(parser *p, cmm_item_kind kind)
 
 /* Words of the string block whose items precede: `int H [global "s"] "s":`, H the black
  * header of a string (tag 252, colour 3). */
-static uint64_t string_words(const parser *p)
-{
+static uint64_t string_words(const parser *p) {
     for (size_t i = p->nitems; i-- > 0 && p->nitems - i <= 3;) {
         const cmm_item *it = &p->items[i];
         if (it->kind == CMM_ITEM_INT) {
@@ -83,8 +78,7 @@ static uint64_t string_words(const parser *p)
     return 0;
 }
 
-static void add_string(parser *p)
-{
+static void add_string(parser *p) {
     if (p->mode == CMM_DCMM) {
         next_raw_string(p, string_words(p));
     } else {
@@ -99,33 +93,57 @@ static void add_string(parser *p)
     next(p);
 }
 
-static void add_sym(parser *p, cmm_item_kind kind)
-{
+static void add_sym(parser *p, cmm_item_kind kind) {
     uint32_t pos = p->tok.pos;
     cmm_sym *s = string_sym(p);
     add(p, kind, pos)->u.sym = s;
 }
 
-static void word_item(parser *p)
-{
+static void word_item(parser *p) {
     switch (p->tok.kw) {
-    case K_GLOBAL: next(p); add_sym(p, CMM_ITEM_GLOBAL); return;
-    case K_ADDR: case K_VAL: next(p); add_sym(p, CMM_ITEM_ADDR); return;
-    case K_BYTE: add_int(p, CMM_ITEM_BYTE, 8); return;
-    case K_HALF: add_int(p, CMM_ITEM_HALF, 16); return;
-    case K_INT32: add_int(p, CMM_ITEM_INT32, 32); return;
-    case K_INT: add_int(p, CMM_ITEM_INT, 64); return;
-    case K_SINGLE: add_float(p, CMM_ITEM_SINGLE); return;
-    case K_DOUBLE: case K_FLOAT: add_float(p, CMM_ITEM_DOUBLE); return;
-    case K_STRING: add_string(p); return;
-    case K_SKIP: add_size(p, CMM_ITEM_SKIP); return;
-    case K_ALIGN: add_size(p, CMM_ITEM_ALIGN); return;
-    default: unexpected(p, "a data item");
+    case K_GLOBAL:
+        next(p);
+        add_sym(p, CMM_ITEM_GLOBAL);
+        return;
+    case K_ADDR:
+    case K_VAL:
+        next(p);
+        add_sym(p, CMM_ITEM_ADDR);
+        return;
+    case K_BYTE:
+        add_int(p, CMM_ITEM_BYTE, 8);
+        return;
+    case K_HALF:
+        add_int(p, CMM_ITEM_HALF, 16);
+        return;
+    case K_INT32:
+        add_int(p, CMM_ITEM_INT32, 32);
+        return;
+    case K_INT:
+        add_int(p, CMM_ITEM_INT, 64);
+        return;
+    case K_SINGLE:
+        add_float(p, CMM_ITEM_SINGLE);
+        return;
+    case K_DOUBLE:
+    case K_FLOAT:
+        add_float(p, CMM_ITEM_DOUBLE);
+        return;
+    case K_STRING:
+        add_string(p);
+        return;
+    case K_SKIP:
+        add_size(p, CMM_ITEM_SKIP);
+        return;
+    case K_ALIGN:
+        add_size(p, CMM_ITEM_ALIGN);
+        return;
+    default:
+        unexpected(p, "a data item");
     }
 }
 
-void parse_data(parser *p, cmm_phrase *ph)
-{
+void parse_data(parser *p, cmm_phrase *ph) {
     p->nitems = 0;
     while (p->tok.kind != T_RPAREN) {
         if (p->tok.kind == T_STRING) {

@@ -10,15 +10,13 @@
 static cmm_expr *parse_paren(parser *p, uint32_t pos);
 
 /* --- nodes ------------------------------------------------------------------------- */
-void push(parser *p, cmm_expr *e)
-{
+void push(parser *p, cmm_expr *e) {
     p->stack = grow(p->stack, &p->cap_stack, p->nstack + 1, sizeof *p->stack);
     p->stack[p->nstack++] = e;
 }
 
 /* A node of everything pushed since mark. */
-cmm_expr *close_node(parser *p, cmm_op kind, uint32_t pos, size_t mark)
-{
+cmm_expr *close_node(parser *p, cmm_op kind, uint32_t pos, size_t mark) {
     size_t n = p->nstack - mark;
     cmm_expr *e = cmm_new_expr(p->unit, kind, pos, (uint32_t)n);
     if (n > 0) {
@@ -29,13 +27,11 @@ cmm_expr *close_node(parser *p, cmm_op kind, uint32_t pos, size_t mark)
     return e;
 }
 
-cmm_expr *leaf(parser *p, cmm_op kind, uint32_t pos)
-{
+cmm_expr *leaf(parser *p, cmm_op kind, uint32_t pos) {
     return close_node(p, kind, pos, p->nstack);
 }
 
-static cmm_expr *int_node(parser *p, int64_t i, uint32_t pos)
-{
+static cmm_expr *int_node(parser *p, int64_t i, uint32_t pos) {
     cmm_expr *e = leaf(p, CMM_CONST_INT, pos);
     e->u.i = i;
     bool fits63 = i >= -((int64_t)1 << 62) && i < (int64_t)1 << 62;
@@ -43,24 +39,21 @@ static cmm_expr *int_node(parser *p, int64_t i, uint32_t pos)
     return e;
 }
 
-cmm_expr *binary(parser *p, cmm_op kind, uint32_t pos, cmm_expr *a, cmm_expr *b)
-{
+cmm_expr *binary(parser *p, cmm_op kind, uint32_t pos, cmm_expr *a, cmm_expr *b) {
     size_t mark = p->nstack;
     push(p, a);
     push(p, b);
     return close_node(p, kind, pos, mark);
 }
 
-cmm_expr *bad(parser *p, uint32_t pos)
-{
+cmm_expr *bad(parser *p, uint32_t pos) {
     cmm_expr *e = leaf(p, CMM_TUPLE, pos);
     e->flags = CMM_BAD;
     return e;
 }
 
 /* --- sequences ----------------------------------------------------------------------- */
-static bool at_seq_word(const parser *p)
-{
+static bool at_seq_word(const parser *p) {
     if (p->tok.kind != T_WORD) {
         return p->tok.kind == T_RPAREN || p->tok.kind == T_EOF;
     }
@@ -69,14 +62,12 @@ static bool at_seq_word(const parser *p)
 }
 
 /* In dumps `(12 ...` is the head of a handler, `(with` and `(case` are parts too. */
-static bool at_part(const parser *p)
-{
+static bool at_part(const parser *p) {
     return is_dump(p) && (p->tok.kind == T_INT || at_kw(p, K_WITH) || at_kw(p, K_CASE));
 }
 
 /* One expression of a sequence pushed; false: what follows ends the sequence. */
-static bool seq_element(parser *p)
-{
+static bool seq_element(parser *p) {
     if (p->tok.kind != T_LPAREN) {
         push(p, parse_expr(p));
         return true;
@@ -93,8 +84,7 @@ static bool seq_element(parser *p)
     return true;
 }
 
-cmm_expr *parse_seq(parser *p)
-{
+cmm_expr *parse_seq(parser *p) {
     size_t mark = p->nstack;
     uint32_t pos = p->tok.pos;
     while (!at_seq_word(p) && seq_element(p)) {
@@ -109,27 +99,26 @@ cmm_expr *parse_seq(parser *p)
 }
 
 /* Pushes expressions up to the ')' and takes it. */
-void push_rest(parser *p)
-{
+void push_rest(parser *p) {
     while (p->tok.kind != T_RPAREN) {
         push(p, parse_expr(p));
     }
     next(p);
 }
 
-void close_paren(parser *p) { expect(p, T_RPAREN, "')'"); }
+void close_paren(parser *p) {
+    expect(p, T_RPAREN, "')'");
+}
 
 /* --- atoms --------------------------------------------------------------------------- */
-static cmm_expr *var_node(parser *p, cmm_var *v, uint32_t pos)
-{
+static cmm_expr *var_node(parser *p, cmm_var *v, uint32_t pos) {
     cmm_expr *e = leaf(p, CMM_VAR, pos);
     e->u.var = v;
     v->uses++;
     return e;
 }
 
-static bool looks_like_variable(const cmm_sym *s)
-{
+static bool looks_like_variable(const cmm_sym *s) {
     size_t n = s->len;
     while (n > 0 && s->text[n - 1] >= '0' && s->text[n - 1] <= '9') {
         n--;
@@ -138,8 +127,7 @@ static bool looks_like_variable(const cmm_sym *s)
 }
 
 /* In the lossless form variables are quoted like symbols; what is bound is a variable. */
-static cmm_expr *string_node(parser *p)
-{
+static cmm_expr *string_node(parser *p) {
     uint32_t pos = p->tok.pos;
     cmm_sym *s = string_sym(p);
     if (p->mode == CMM_LOSSLESS && s->var != NULL) {
@@ -155,16 +143,14 @@ static cmm_expr *string_node(parser *p)
 }
 
 /* 5.4 prints the read of a mutable variable x/1 as !x/1. */
-static cmm_var *mutable_read(parser *p, const cmm_sym *s)
-{
+static cmm_var *mutable_read(parser *p, const cmm_sym *s) {
     if (p->mode != CMM_DCMM || s->len < 2 || s->text[0] != '!') {
         return NULL;
     }
     return cmm_intern(p->unit, s->text + 1, s->len - 1)->var;
 }
 
-cmm_expr *exit_node(parser *p, cmm_sym *name, uint32_t label_pos, uint32_t pos, size_t mark)
-{
+cmm_expr *exit_node(parser *p, cmm_sym *name, uint32_t label_pos, uint32_t pos, size_t mark) {
     cmm_handler *h = label(p, name, label_pos);
     cmm_expr *e = close_node(p, CMM_EXIT, pos, mark);
     e->u.handler = h;
@@ -172,8 +158,7 @@ cmm_expr *exit_node(parser *p, cmm_sym *name, uint32_t label_pos, uint32_t pos, 
     return e;
 }
 
-static cmm_expr *word_node(parser *p)
-{
+static cmm_expr *word_node(parser *p) {
     uint32_t pos = p->tok.pos;
     cmm_sym *s = p->tok.sym;
     if (p->tok.kw == K_RETURN_ADDR) {
@@ -201,8 +186,7 @@ static cmm_expr *word_node(parser *p)
     return bad(p, pos);
 }
 
-static cmm_expr *tuple(parser *p)
-{
+static cmm_expr *tuple(parser *p) {
     uint32_t pos = p->tok.pos;
     size_t mark = p->nstack;
     next(p);
@@ -213,8 +197,7 @@ static cmm_expr *tuple(parser *p)
     return close_node(p, CMM_TUPLE, pos, mark);
 }
 
-cmm_expr *parse_expr(parser *p)
-{
+cmm_expr *parse_expr(parser *p) {
     uint32_t pos = p->tok.pos;
     cmm_expr *e;
     switch (p->tok.kind) {
@@ -230,17 +213,22 @@ cmm_expr *parse_expr(parser *p)
         e->u.bits = p->tok.u.bits;
         next(p);
         return e;
-    case T_STRING: return string_node(p);
-    case T_WORD: return word_node(p);
-    case T_LBRACKET: return tuple(p);
-    case T_LPAREN: next(p); return parse_paren(p, pos);
-    default: unexpected(p, "an expression");
+    case T_STRING:
+        return string_node(p);
+    case T_WORD:
+        return word_node(p);
+    case T_LBRACKET:
+        return tuple(p);
+    case T_LPAREN:
+        next(p);
+        return parse_paren(p, pos);
+    default:
+        unexpected(p, "an expression");
     }
 }
 
 /* --- variables --------------------------------------------------------------------------- */
-cmm_sym *var_name(parser *p)
-{
+cmm_sym *var_name(parser *p) {
     if (p->mode == CMM_LOSSLESS) {
         return string_sym(p);
     }
@@ -253,8 +241,7 @@ cmm_sym *var_name(parser *p)
 }
 
 /* NAME [:] [type] value; pushes the value and binds the name after it. */
-static void let_one(parser *p, bool is_mut)
-{
+static void let_one(parser *p, bool is_mut) {
     uint32_t pos = p->tok.pos;
     cmm_sym *name = var_name(p);
     cmm_type type = CMM_NEVER;
@@ -271,10 +258,11 @@ static void let_one(parser *p, bool is_mut)
     }
 }
 
-static bool at_let_group(const parser *p) { return p->tok.kind == T_LPAREN; }
+static bool at_let_group(const parser *p) {
+    return p->tok.kind == T_LPAREN;
+}
 
-static cmm_expr *parse_let(parser *p, uint32_t pos, bool is_mut)
-{
+static cmm_expr *parse_let(parser *p, uint32_t pos, bool is_mut) {
     size_t mark = p->nstack, first = p->ntrail;
     uint32_t depth = p->depth;
     if (at_let_group(p)) {
@@ -301,8 +289,7 @@ static cmm_expr *parse_let(parser *p, uint32_t pos, bool is_mut)
 }
 
 /* (let? VAR PHANTOM body): only the body is code. */
-static void skip_phantom(parser *p)
-{
+static void skip_phantom(parser *p) {
     int open = 0;
     do {
         open += p->tok.kind == T_LPAREN || p->tok.kind == T_LBRACKET;
@@ -314,8 +301,7 @@ static void skip_phantom(parser *p)
     } while (open > 0);
 }
 
-static cmm_expr *parse_phantom(parser *p)
-{
+static cmm_expr *parse_phantom(parser *p) {
     if (!at_let_group(p)) {
         next(p);
     }
@@ -325,8 +311,7 @@ static cmm_expr *parse_phantom(parser *p)
     return e;
 }
 
-static cmm_expr *parse_assign(parser *p, uint32_t pos)
-{
+static cmm_expr *parse_assign(parser *p, uint32_t pos) {
     uint32_t at = p->tok.pos;
     cmm_sym *name = var_name(p);
     size_t mark = p->nstack;
@@ -342,11 +327,11 @@ static cmm_expr *parse_assign(parser *p, uint32_t pos)
 }
 
 /* --- memory ------------------------------------------------------------------------------- */
-static cmm_chunk chunk_of_bytes(parser *p, bool is_signed)
-{
+static cmm_chunk chunk_of_bytes(parser *p, bool is_signed) {
     static const struct {
         uint8_t kw, u, s;
-    } sizes[] = {{K_BYTE, CMM_BYTE_U, CMM_BYTE_S}, {K_HALF, CMM_HALF_U, CMM_HALF_S},
+    } sizes[] = {{K_BYTE, CMM_BYTE_U, CMM_BYTE_S},
+                 {K_HALF, CMM_HALF_U, CMM_HALF_S},
                  {K_INT32, CMM_INT32_U, CMM_INT32_S}};
     for (size_t i = 0; i < 3; i++) {
         if (at_kw(p, (keyword)sizes[i].kw)) {
@@ -356,11 +341,10 @@ static cmm_chunk chunk_of_bytes(parser *p, bool is_signed)
     unexpected(p, "a size");
 }
 
-static cmm_chunk parse_chunk(parser *p)
-{
+static cmm_chunk parse_chunk(parser *p) {
     static const struct {
         uint8_t kw, chunk;
-    } words[] = {{K_INT, CMM_WORD_INT}, {K_VAL, CMM_WORD_VAL}, {K_ADDR, CMM_WORD_VAL},
+    } words[] = {{K_INT, CMM_WORD_INT}, {K_VAL, CMM_WORD_VAL},   {K_ADDR, CMM_WORD_VAL},
                  {K_FLOAT, CMM_DOUBLE}, {K_FLOAT32, CMM_SINGLE}, {K_FLOAT64, CMM_DOUBLE},
                  {K_INT64, CMM_INT64}};
     cmm_chunk c = CMM_NUM_CHUNKS;
@@ -380,8 +364,7 @@ static cmm_chunk parse_chunk(parser *p)
 }
 
 /* `(heap-init)` or `(root-init)`, glued to the chunk. */
-static uint16_t store_kind(parser *p)
-{
+static uint16_t store_kind(parser *p) {
     static const char heap[] = "(heap-init)", root[] = "(root-init)";
     const char *s = p->start + p->tok.pos;
     uint16_t kind = strncmp(s, heap, sizeof heap - 1) == 0   ? CMM_INIT_HEAP
@@ -395,8 +378,7 @@ static uint16_t store_kind(parser *p)
     return kind;
 }
 
-cmm_expr *wrong_count(parser *p, cmm_expr *e, const char *name, size_t wanted)
-{
+cmm_expr *wrong_count(parser *p, cmm_expr *e, const char *name, size_t wanted) {
     if (e->nargs == wanted) {
         return e;
     }
@@ -405,8 +387,7 @@ cmm_expr *wrong_count(parser *p, cmm_expr *e, const char *name, size_t wanted)
     return bad(p, e->pos);
 }
 
-static cmm_expr *parse_access(parser *p, uint32_t pos, cmm_op op, uint16_t flags)
-{
+static cmm_expr *parse_access(parser *p, uint32_t pos, cmm_op op, uint16_t flags) {
     size_t mark = p->nstack;
     cmm_chunk chunk = parse_chunk(p);
     flags |= op == CMM_STORE ? store_kind(p) : 0;
@@ -420,8 +401,7 @@ static cmm_expr *parse_access(parser *p, uint32_t pos, cmm_op op, uint16_t flags
 }
 
 /* base + 8 * index; a constant index is folded, 0 leaves the base alone. */
-static cmm_expr *element(parser *p, uint32_t pos, cmm_expr *base, cmm_expr *index)
-{
+static cmm_expr *element(parser *p, uint32_t pos, cmm_expr *base, cmm_expr *index) {
     if (index->kind == CMM_CONST_INT) {
         int64_t offset = (int64_t)((uint64_t)index->u.i << 3);
         return offset == 0 ? base : binary(p, CMM_ADDA, pos, base, int_node(p, offset, index->pos));
@@ -430,8 +410,7 @@ static cmm_expr *element(parser *p, uint32_t pos, cmm_expr *base, cmm_expr *inde
     return binary(p, CMM_ADDA, pos, base, scaled);
 }
 
-static cmm_expr *parse_array(parser *p, uint32_t pos, cmm_chunk chunk, bool set)
-{
+static cmm_expr *parse_array(parser *p, uint32_t pos, cmm_chunk chunk, bool set) {
     size_t mark = p->nstack;
     cmm_expr *base = parse_expr(p), *index = parse_expr(p);
     push(p, element(p, pos, base, index));
@@ -446,8 +425,7 @@ static cmm_expr *parse_array(parser *p, uint32_t pos, cmm_chunk chunk, bool set)
 }
 
 /* --- operators, alloc ------------------------------------------------------------------------ */
-static cmm_expr *parse_op(parser *p, uint32_t pos, cmm_op op)
-{
+static cmm_expr *parse_op(parser *p, uint32_t pos, cmm_op op) {
     size_t mark = p->nstack;
     const cmm_dbg *dbg = parse_dbg(p);
     push_rest(p);
@@ -459,8 +437,7 @@ static cmm_expr *parse_op(parser *p, uint32_t pos, cmm_op op)
 }
 
 /* The dialect's -f negates one argument and subtracts two. */
-static cmm_expr *parse_minus_f(parser *p, uint32_t pos)
-{
+static cmm_expr *parse_minus_f(parser *p, uint32_t pos) {
     size_t mark = p->nstack;
     const cmm_dbg *dbg = parse_dbg(p);
     push_rest(p);
@@ -469,8 +446,7 @@ static cmm_expr *parse_minus_f(parser *p, uint32_t pos)
     return e->nargs == 1 ? e : wrong_count(p, e, "-f", 2);
 }
 
-static cmm_expr *parse_alloc(parser *p, uint32_t pos)
-{
+static cmm_expr *parse_alloc(parser *p, uint32_t pos) {
     size_t mark = p->nstack;
     const cmm_dbg *dbg = parse_dbg(p);
     push_rest(p);
@@ -479,9 +455,9 @@ static cmm_expr *parse_alloc(parser *p, uint32_t pos)
     return e;
 }
 
-/* --- calls -------------------------------------------------------------------------------------- */
-static cmm_expr *parse_app(parser *p, uint32_t pos)
-{
+/* --- calls --------------------------------------------------------------------------------------
+ */
+static cmm_expr *parse_app(parser *p, uint32_t pos) {
     size_t mark = p->nstack;
     const cmm_dbg *dbg = parse_dbg(p);
     push(p, parse_expr(p));
@@ -501,37 +477,109 @@ static cmm_expr *parse_app(parser *p, uint32_t pos)
 
 /* C primitives that never allocate, for dcmm text, which does not say. Sorted. */
 static const char *const noalloc[] = {
-    "acos", "asin", "atan", "atan2", "caml_acosh_float", "caml_asinh_float",
-    "caml_atanh_float", "caml_atomic_cas", "caml_atomic_exchange", "caml_atomic_fetch_add",
-    "caml_blit_bytes", "caml_blit_string", "caml_bswap16_direct", "caml_bytes_compare",
-    "caml_bytes_equal", "caml_bytes_greaterequal", "caml_bytes_greaterthan",
-    "caml_bytes_lessequal", "caml_bytes_lessthan", "caml_bytes_notequal", "caml_cbrt",
-    "caml_classify_float_unboxed", "caml_continuation_use_and_update_handler_noexc",
-    "caml_continuation_use_noexc", "caml_copysign", "caml_domain_dls_compare_and_set",
-    "caml_domain_dls_set", "caml_double_of_float16", "caml_erf", "caml_erfc", "caml_exp2",
-    "caml_expm1", "caml_fill_bytes", "caml_float16_of_double", "caml_floatarray_blit",
-    "caml_fma", "caml_fresh_oo_id", "caml_get_public_method", "caml_hash", "caml_hypot",
-    "caml_initialize", "caml_int32_bits_of_float_unboxed", "caml_int32_direct_bswap",
-    "caml_int32_float_of_bits_unboxed", "caml_int32_of_float_unboxed",
-    "caml_int32_to_float_unboxed", "caml_int64_bits_of_float_unboxed",
-    "caml_int64_direct_bswap", "caml_int64_float_of_bits_unboxed",
-    "caml_int64_of_float_unboxed", "caml_int64_to_float_unboxed",
-    "caml_lazy_reset_to_lazy", "caml_lazy_update_to_forcing", "caml_lazy_update_to_forward",
-    "caml_ldexp_float_unboxed", "caml_log1p", "caml_log2", "caml_lxm_next_unboxed",
-    "caml_ml_domain_id", "caml_ml_domain_index", "caml_ml_runtime_events_are_active",
-    "caml_modify", "caml_nativeint_direct_bswap", "caml_nativeint_of_float_unboxed",
-    "caml_nativeint_to_float_unboxed", "caml_nextafter", "caml_obj_tag",
-    "caml_recommended_domain_count", "caml_restore_raw_backtrace", "caml_round",
-    "caml_set_oo_id", "caml_signbit", "caml_string_compare", "caml_string_equal",
-    "caml_string_greaterequal", "caml_string_greaterthan", "caml_string_hash",
-    "caml_string_lessequal", "caml_string_lessthan", "caml_string_notequal",
-    "caml_sys_time_unboxed", "caml_thread_id", "caml_thread_self", "caml_trunc",
-    "caml_unix_gettimeofday_unboxed", "caml_unix_time_unboxed", "ceil", "cos", "cosh", "exp",
-    "floor", "fmod", "log", "log10", "pow", "sin", "sinh", "sqrt", "tan", "tanh",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "caml_acosh_float",
+    "caml_asinh_float",
+    "caml_atanh_float",
+    "caml_atomic_cas",
+    "caml_atomic_exchange",
+    "caml_atomic_fetch_add",
+    "caml_blit_bytes",
+    "caml_blit_string",
+    "caml_bswap16_direct",
+    "caml_bytes_compare",
+    "caml_bytes_equal",
+    "caml_bytes_greaterequal",
+    "caml_bytes_greaterthan",
+    "caml_bytes_lessequal",
+    "caml_bytes_lessthan",
+    "caml_bytes_notequal",
+    "caml_cbrt",
+    "caml_classify_float_unboxed",
+    "caml_continuation_use_and_update_handler_noexc",
+    "caml_continuation_use_noexc",
+    "caml_copysign",
+    "caml_domain_dls_compare_and_set",
+    "caml_domain_dls_set",
+    "caml_double_of_float16",
+    "caml_erf",
+    "caml_erfc",
+    "caml_exp2",
+    "caml_expm1",
+    "caml_fill_bytes",
+    "caml_float16_of_double",
+    "caml_floatarray_blit",
+    "caml_fma",
+    "caml_fresh_oo_id",
+    "caml_get_public_method",
+    "caml_hash",
+    "caml_hypot",
+    "caml_initialize",
+    "caml_int32_bits_of_float_unboxed",
+    "caml_int32_direct_bswap",
+    "caml_int32_float_of_bits_unboxed",
+    "caml_int32_of_float_unboxed",
+    "caml_int32_to_float_unboxed",
+    "caml_int64_bits_of_float_unboxed",
+    "caml_int64_direct_bswap",
+    "caml_int64_float_of_bits_unboxed",
+    "caml_int64_of_float_unboxed",
+    "caml_int64_to_float_unboxed",
+    "caml_lazy_reset_to_lazy",
+    "caml_lazy_update_to_forcing",
+    "caml_lazy_update_to_forward",
+    "caml_ldexp_float_unboxed",
+    "caml_log1p",
+    "caml_log2",
+    "caml_lxm_next_unboxed",
+    "caml_ml_domain_id",
+    "caml_ml_domain_index",
+    "caml_ml_runtime_events_are_active",
+    "caml_modify",
+    "caml_nativeint_direct_bswap",
+    "caml_nativeint_of_float_unboxed",
+    "caml_nativeint_to_float_unboxed",
+    "caml_nextafter",
+    "caml_obj_tag",
+    "caml_recommended_domain_count",
+    "caml_restore_raw_backtrace",
+    "caml_round",
+    "caml_set_oo_id",
+    "caml_signbit",
+    "caml_string_compare",
+    "caml_string_equal",
+    "caml_string_greaterequal",
+    "caml_string_greaterthan",
+    "caml_string_hash",
+    "caml_string_lessequal",
+    "caml_string_lessthan",
+    "caml_string_notequal",
+    "caml_sys_time_unboxed",
+    "caml_thread_id",
+    "caml_thread_self",
+    "caml_trunc",
+    "caml_unix_gettimeofday_unboxed",
+    "caml_unix_time_unboxed",
+    "ceil",
+    "cos",
+    "cosh",
+    "exp",
+    "floor",
+    "fmod",
+    "log",
+    "log10",
+    "pow",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
 };
 
-static bool is_noalloc(const char *name)
-{
+static bool is_noalloc(const char *name) {
     size_t lo = 0, hi = sizeof noalloc / sizeof *noalloc;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
@@ -552,8 +600,7 @@ typedef struct {
     cmm_type result;
 } signature;
 
-static void add_xtype(parser *p, signature *g, const char *s, size_t n)
-{
+static void add_xtype(parser *p, signature *g, const char *s, size_t n) {
     static const char *const names[] = {"int", "int32", "int64", "float"};
     size_t i = 0;
     while (i < 4 && !(strlen(names[i]) == n && memcmp(names[i], s, n) == 0)) {
@@ -565,8 +612,7 @@ static void add_xtype(parser *p, signature *g, const char *s, size_t n)
     g->types[g->count++] = (uint8_t)i;
 }
 
-static void arg_types(parser *p, signature *g, const char *s, const char *end)
-{
+static void arg_types(parser *p, signature *g, const char *s, const char *end) {
     while (s < end) {
         const char *comma = memchr(s, ',', (size_t)(end - s));
         const char *stop = comma != NULL ? comma : end;
@@ -575,8 +621,7 @@ static void arg_types(parser *p, signature *g, const char *s, const char *end)
     }
 }
 
-static void parse_arrow(parser *p, signature *g)
-{
+static void parse_arrow(parser *p, signature *g) {
     const char *s = p->tok.str, *end = s + p->tok.len;
     const char *arrow = memmem(s, (size_t)(end - s), "->", 2);
     if (arrow == NULL || !type_of_text(arrow + 2, (size_t)(end - arrow - 2), &g->result)) {
@@ -587,8 +632,7 @@ static void parse_arrow(parser *p, signature *g)
 }
 
 /* Variables of dcmm may hold "->" too, but always a '/'. */
-static bool at_signature(const parser *p)
-{
+static bool at_signature(const parser *p) {
     if (p->mode == CMM_DIALECT) {
         return at_type(p);
     }
@@ -596,8 +640,7 @@ static bool at_signature(const parser *p)
            memchr(p->tok.str, '/', p->tok.len) == NULL;
 }
 
-static void parse_signature(parser *p, signature *g)
-{
+static void parse_signature(parser *p, signature *g) {
     if (p->mode == CMM_DIALECT) {
         g->result = parse_type(p);
     } else {
@@ -605,8 +648,7 @@ static void parse_signature(parser *p, signature *g)
     }
 }
 
-static bool alloc_flag(parser *p)
-{
+static bool alloc_flag(parser *p) {
     if (p->mode != CMM_LOSSLESS) {
         return false;
     }
@@ -618,8 +660,7 @@ static bool alloc_flag(parser *p)
     return alloc;
 }
 
-static cmm_expr *parse_extcall(parser *p, uint32_t pos)
-{
+static cmm_expr *parse_extcall(parser *p, uint32_t pos) {
     size_t mark = p->nstack;
     bool alloc = alloc_flag(p);
     cmm_sym *name = string_sym(p);
@@ -645,9 +686,9 @@ static cmm_expr *parse_extcall(parser *p, uint32_t pos)
     return e;
 }
 
-/* --- what follows a parenthesis ------------------------------------------------------------------------------ */
-static cmm_expr *parse_form(parser *p, uint32_t pos)
-{
+/* --- what follows a parenthesis
+ * ------------------------------------------------------------------------------ */
+static cmm_expr *parse_form(parser *p, uint32_t pos) {
     if (p->tok.kind != T_WORD) {
         unexpected(p, "an operator");
     }
@@ -660,35 +701,58 @@ static cmm_expr *parse_form(parser *p, uint32_t pos)
     }
     next(p);
     switch (kw) {
-    case K_OP: return parse_op(p, pos, (cmm_op)op);
-    case K_LET: return parse_let(p, pos, false);
-    case K_LET_MUT: return parse_let(p, pos, true);
-    case K_PHANTOM: return parse_phantom(p);
-    case K_ASSIGN: return parse_assign(p, pos);
-    case K_SEQ: return parse_seq_form(p);
-    case K_IF: return parse_if(p, pos);
-    case K_SWITCH: return parse_switch(p, pos);
-    case K_WHILE: return parse_while(p, pos);
-    case K_CATCH: return parse_catch(p, pos);
-    case K_EXIT: return parse_exit(p, pos);
-    case K_TRY: return parse_try(p, pos);
-    case K_APP: return parse_app(p, pos);
-    case K_EXTCALL: return parse_extcall(p, pos);
-    case K_LOAD: return parse_access(p, pos, CMM_LOAD, 0);
-    case K_LOAD_MUT: return parse_access(p, pos, CMM_LOAD, CMM_MUTABLE);
-    case K_LOAD_ATOMIC: return parse_access(p, pos, CMM_LOAD, CMM_ATOMIC);
-    case K_LOAD_MUT_ATOMIC: return parse_access(p, pos, CMM_LOAD, CMM_MUTABLE | CMM_ATOMIC);
-    case K_STORE: return parse_access(p, pos, CMM_STORE, 0);
-    case K_ALLOC: return parse_alloc(p, pos);
-    case K_MINUS_F: return parse_minus_f(p, pos);
-    case K_AREF: return parse_array(p, pos, (cmm_chunk)op, false);
-    case K_ASET: return parse_array(p, pos, (cmm_chunk)op, true);
-    default: return parse_array(p, pos, CMM_WORD_VAL, false); /* (val base index) */
+    case K_OP:
+        return parse_op(p, pos, (cmm_op)op);
+    case K_LET:
+        return parse_let(p, pos, false);
+    case K_LET_MUT:
+        return parse_let(p, pos, true);
+    case K_PHANTOM:
+        return parse_phantom(p);
+    case K_ASSIGN:
+        return parse_assign(p, pos);
+    case K_SEQ:
+        return parse_seq_form(p);
+    case K_IF:
+        return parse_if(p, pos);
+    case K_SWITCH:
+        return parse_switch(p, pos);
+    case K_WHILE:
+        return parse_while(p, pos);
+    case K_CATCH:
+        return parse_catch(p, pos);
+    case K_EXIT:
+        return parse_exit(p, pos);
+    case K_TRY:
+        return parse_try(p, pos);
+    case K_APP:
+        return parse_app(p, pos);
+    case K_EXTCALL:
+        return parse_extcall(p, pos);
+    case K_LOAD:
+        return parse_access(p, pos, CMM_LOAD, 0);
+    case K_LOAD_MUT:
+        return parse_access(p, pos, CMM_LOAD, CMM_MUTABLE);
+    case K_LOAD_ATOMIC:
+        return parse_access(p, pos, CMM_LOAD, CMM_ATOMIC);
+    case K_LOAD_MUT_ATOMIC:
+        return parse_access(p, pos, CMM_LOAD, CMM_MUTABLE | CMM_ATOMIC);
+    case K_STORE:
+        return parse_access(p, pos, CMM_STORE, 0);
+    case K_ALLOC:
+        return parse_alloc(p, pos);
+    case K_MINUS_F:
+        return parse_minus_f(p, pos);
+    case K_AREF:
+        return parse_array(p, pos, (cmm_chunk)op, false);
+    case K_ASET:
+        return parse_array(p, pos, (cmm_chunk)op, true);
+    default:
+        return parse_array(p, pos, CMM_WORD_VAL, false); /* (val base index) */
     }
 }
 
-static cmm_expr *parse_paren(parser *p, uint32_t pos)
-{
+static cmm_expr *parse_paren(parser *p, uint32_t pos) {
     if (++p->depth > p->max_depth) {
         fail_at(p, pos, "more than %u levels of nesting", p->max_depth);
     }

@@ -16,8 +16,7 @@ typedef struct {
     bool bad;
 } cursor;
 
-static int32_t number(cursor *c)
-{
+static int32_t number(cursor *c) {
     bool neg = c->s < c->end && *c->s == '-';
     c->s += neg;
     int64_t v = 0;
@@ -32,8 +31,7 @@ static int32_t number(cursor *c)
     return (int32_t)(neg ? -v : v);
 }
 
-static void skip(cursor *c, char wanted)
-{
+static void skip(cursor *c, char wanted) {
     if (c->s < c->end && *c->s == wanted) {
         c->s++;
     } else {
@@ -42,8 +40,7 @@ static void skip(cursor *c, char wanted)
 }
 
 /* A quoted name of the lossless form; \ddd stands for a byte. */
-static cmm_sym *quoted(parser *p, cursor *c)
-{
+static cmm_sym *quoted(parser *p, cursor *c) {
     skip(c, '"');
     char buf[1024];
     size_t n = 0;
@@ -60,8 +57,7 @@ static cmm_sym *quoted(parser *p, cursor *c)
     return cmm_intern(p->unit, buf, n);
 }
 
-static void lossless_item(parser *p, cursor *c, cmm_loc *l)
-{
+static void lossless_item(parser *p, cursor *c, cmm_loc *l) {
     l->file = quoted(p, c);
     skip(c, ':');
     l->line = number(c);
@@ -80,8 +76,7 @@ static void lossless_item(parser *p, cursor *c, cmm_loc *l)
 }
 
 /* Paths may hold colons: the last one counts. */
-static void plain_item(parser *p, cursor *c, cmm_loc *l)
-{
+static void plain_item(parser *p, cursor *c, cmm_loc *l) {
     const char *stop = memchr(c->s, ';', (size_t)(c->end - c->s));
     const char *end = stop != NULL ? stop : c->end;
     const char *colon = memrchr(c->s, ':', (size_t)(end - c->s));
@@ -99,8 +94,7 @@ static void plain_item(parser *p, cursor *c, cmm_loc *l)
     l->start_bol = l->end_bol = l->end_line = -1;
 }
 
-static cmm_dbg *parse_text(parser *p, const token *t)
-{
+static cmm_dbg *parse_text(parser *p, const token *t) {
     cmm_loc items[64];
     uint32_t n = 0;
     cursor c = {t->str, t->str + t->len, false};
@@ -125,8 +119,7 @@ static cmm_dbg *parse_text(parser *p, const token *t)
     return d;
 }
 
-static uint32_t hash_text(const char *s, uint32_t len)
-{
+static uint32_t hash_text(const char *s, uint32_t len) {
     uint64_t h = len * 0x9e3779b97f4a7c15u;
     for (; len >= 8; s += 8, len -= 8) {
         uint64_t w;
@@ -140,8 +133,7 @@ static uint32_t hash_text(const char *s, uint32_t len)
     return (uint32_t)(h ^ h >> 32);
 }
 
-static void resize(parser *p)
-{
+static void resize(parser *p) {
     uint32_t size = p->dbgs_size == 0 ? 256 : p->dbgs_size * 4;
     dbg_entry **table = calloc(size, sizeof *table);
     if (table == NULL) {
@@ -159,8 +151,7 @@ static void resize(parser *p)
     p->dbgs_size = size;
 }
 
-static cmm_dbg *remember(parser *p, const token *t, uint32_t hash, cmm_dbg *d)
-{
+static cmm_dbg *remember(parser *p, const token *t, uint32_t hash, cmm_dbg *d) {
     dbg_entry *e = malloc(sizeof *e);
     if (e == NULL) {
         abort();
@@ -172,8 +163,7 @@ static cmm_dbg *remember(parser *p, const token *t, uint32_t hash, cmm_dbg *d)
     return d;
 }
 
-const cmm_dbg *parse_dbg(parser *p)
-{
+const cmm_dbg *parse_dbg(parser *p) {
     if (p->tok.kind != T_LOC) {
         return NULL;
     }

@@ -13,24 +13,23 @@ typedef struct {
 
 enum { WIDTH = 78 };
 
-static void put(printer *p, const char *s, size_t n)
-{
+static void put(printer *p, const char *s, size_t n) {
     fwrite(s, 1, n, p->out);
     p->column += (int)n;
 }
 
-static void puts_(printer *p, const char *s) { put(p, s, strlen(s)); }
+static void puts_(printer *p, const char *s) {
+    put(p, s, strlen(s));
+}
 
-static void line(printer *p, int indent)
-{
+static void line(printer *p, int indent) {
     int n = indent < 60 ? indent : 60; /* deep trees must not cost quadratic space */
     fprintf(p->out, "\n%*s", n, "");
     p->column = n;
 }
 
 /* Before a part: a space, or a new line when this one is long. */
-static void gap(printer *p, int indent)
-{
+static void gap(printer *p, int indent) {
     if (p->column > WIDTH - 16) {
         line(p, indent);
     } else {
@@ -38,8 +37,7 @@ static void gap(printer *p, int indent)
     }
 }
 
-static void escaped(printer *p, const char *s, size_t n)
-{
+static void escaped(printer *p, const char *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)s[i];
         if (c >= 32 && c < 127 && c != '"' && c != '\\') {
@@ -52,18 +50,18 @@ static void escaped(printer *p, const char *s, size_t n)
     }
 }
 
-static void quote(printer *p, const char *s, size_t n)
-{
+static void quote(printer *p, const char *s, size_t n) {
     puts_(p, "\"");
     escaped(p, s, n);
     puts_(p, "\"");
 }
 
-static void sym(printer *p, const cmm_sym *s) { quote(p, s->text, s->len); }
+static void sym(printer *p, const cmm_sym *s) {
+    quote(p, s->text, s->len);
+}
 
 /* Names of the dialect may repeat in a function; the number makes them unique. */
-static void var(printer *p, const cmm_var *v)
-{
+static void var(printer *p, const cmm_var *v) {
     size_t n = v->name->len;
     while (n > 0 && isdigit((unsigned char)v->name->text[n - 1])) {
         n--;
@@ -75,28 +73,24 @@ static void var(printer *p, const cmm_var *v)
     puts_(p, buf);
 }
 
-static void number(printer *p, long long i)
-{
+static void number(printer *p, long long i) {
     char buf[24];
     snprintf(buf, sizeof buf, "%lld", i);
     puts_(p, buf);
 }
 
-static void bits64(printer *p, uint64_t bits)
-{
+static void bits64(printer *p, uint64_t bits) {
     char buf[24];
     snprintf(buf, sizeof buf, "0f%016llx", (unsigned long long)bits);
     puts_(p, buf);
 }
 
-static void type(printer *p, cmm_type t)
-{
+static void type(printer *p, cmm_type t) {
     char buf[128];
     puts_(p, cmm_type_name(t, buf));
 }
 
-static void dbg(printer *p, const cmm_dbg *d)
-{
+static void dbg(printer *p, const cmm_dbg *d) {
     for (uint32_t i = 0; d != NULL && i < d->count; i++) {
         const cmm_loc *l = &d->items[i];
         char buf[128];
@@ -119,29 +113,25 @@ static void dbg(printer *p, const cmm_dbg *d)
 /* --- expressions --------------------------------------------------------------------- */
 static void expr(printer *p, const cmm_expr *e, int indent);
 
-static void rest(printer *p, const cmm_expr *e, uint32_t first, int indent)
-{
+static void rest(printer *p, const cmm_expr *e, uint32_t first, int indent) {
     for (uint32_t i = first; i < e->nargs; i++) {
         gap(p, indent + 2);
         expr(p, e->args[i], indent + 2);
     }
 }
 
-static void broken(printer *p, const cmm_expr *e, int indent)
-{
+static void broken(printer *p, const cmm_expr *e, int indent) {
     line(p, indent + 2);
     expr(p, e, indent + 2);
 }
 
-static void head(printer *p, const char *name, const cmm_expr *e)
-{
+static void head(printer *p, const char *name, const cmm_expr *e) {
     puts_(p, "(");
     puts_(p, name);
     dbg(p, e->dbg);
 }
 
-static void binding(printer *p, const cmm_expr *e, int indent)
-{
+static void binding(printer *p, const cmm_expr *e, int indent) {
     head(p, cmm_ops[e->kind].name, e);
     puts_(p, " ");
     var(p, e->u.var);
@@ -157,8 +147,7 @@ static void binding(printer *p, const cmm_expr *e, int indent)
     puts_(p, ")");
 }
 
-static void load(printer *p, const cmm_expr *e, int indent)
-{
+static void load(printer *p, const cmm_expr *e, int indent) {
     puts_(p, "(load");
     puts_(p, e->flags & CMM_MUTABLE ? "_mut" : "");
     puts_(p, e->flags & CMM_ATOMIC ? "_atomic " : " ");
@@ -168,18 +157,18 @@ static void load(printer *p, const cmm_expr *e, int indent)
     puts_(p, ")");
 }
 
-static void store(printer *p, const cmm_expr *e, int indent)
-{
+static void store(printer *p, const cmm_expr *e, int indent) {
     puts_(p, "(store ");
     puts_(p, cmm_chunks[e->chunk].name);
-    puts_(p, e->flags & CMM_INIT_HEAP ? "(heap-init)" : e->flags & CMM_INIT_ROOT ? "(root-init)" : "");
+    puts_(p, e->flags & CMM_INIT_HEAP   ? "(heap-init)"
+             : e->flags & CMM_INIT_ROOT ? "(root-init)"
+                                        : "");
     dbg(p, e->dbg);
     rest(p, e, 0, indent);
     puts_(p, ")");
 }
 
-static void extcall(printer *p, const cmm_expr *e, int indent)
-{
+static void extcall(printer *p, const cmm_expr *e, int indent) {
     static const char *const names[] = {"int", "int32", "int64", "float"};
     const cmm_extcall *x = e->u.ext;
     puts_(p, x->alloc ? "(extcall alloc " : "(extcall noalloc ");
@@ -196,8 +185,7 @@ static void extcall(printer *p, const cmm_expr *e, int indent)
     puts_(p, ")");
 }
 
-static void app(printer *p, const cmm_expr *e, int indent)
-{
+static void app(printer *p, const cmm_expr *e, int indent) {
     head(p, "app", e);
     rest(p, e, 0, indent);
     gap(p, indent + 2);
@@ -205,8 +193,7 @@ static void app(printer *p, const cmm_expr *e, int indent)
     puts_(p, ")");
 }
 
-static void arms(printer *p, const cmm_expr *e, int indent)
-{
+static void arms(printer *p, const cmm_expr *e, int indent) {
     const cmm_switch *sw = e->u.sw;
     puts_(p, "(switch ");
     number(p, sw->size);
@@ -229,8 +216,7 @@ static void arms(printer *p, const cmm_expr *e, int indent)
     puts_(p, ")");
 }
 
-static void catch_(printer *p, const cmm_expr *e, int indent)
-{
+static void catch_(printer *p, const cmm_expr *e, int indent) {
     puts_(p, e->flags & CMM_RECURSIVE ? "(catch rec" : "(catch");
     broken(p, e->args[0], indent);
     for (uint32_t i = 0; i < e->u.ctch->count; i++) {
@@ -251,8 +237,7 @@ static void catch_(printer *p, const cmm_expr *e, int indent)
     puts_(p, ")");
 }
 
-static void try_(printer *p, const cmm_expr *e, int indent)
-{
+static void try_(printer *p, const cmm_expr *e, int indent) {
     puts_(p, "(try");
     broken(p, e->args[0], indent);
     line(p, indent + 1);
@@ -261,8 +246,7 @@ static void try_(printer *p, const cmm_expr *e, int indent)
     puts_(p, ")");
 }
 
-static void seq(printer *p, const cmm_expr *e, int indent)
-{
+static void seq(printer *p, const cmm_expr *e, int indent) {
     puts_(p, "(seq");
     for (uint32_t i = 0; i < e->nargs; i++) {
         broken(p, e->args[i], indent);
@@ -270,8 +254,7 @@ static void seq(printer *p, const cmm_expr *e, int indent)
     puts_(p, ")");
 }
 
-static void if_(printer *p, const cmm_expr *e, int indent)
-{
+static void if_(printer *p, const cmm_expr *e, int indent) {
     puts_(p, "(if ");
     expr(p, e->args[0], indent + 4);
     broken(p, e->args[1], indent);
@@ -279,16 +262,14 @@ static void if_(printer *p, const cmm_expr *e, int indent)
     puts_(p, ")");
 }
 
-static void exit_(printer *p, const cmm_expr *e, int indent)
-{
+static void exit_(printer *p, const cmm_expr *e, int indent) {
     puts_(p, "(exit ");
     number(p, e->u.handler->id);
     rest(p, e, 0, indent);
     puts_(p, ")");
 }
 
-static void tuple(printer *p, const cmm_expr *e, int indent)
-{
+static void tuple(printer *p, const cmm_expr *e, int indent) {
     puts_(p, "[");
     for (uint32_t i = 0; i < e->nargs; i++) {
         if (i > 0) {
@@ -299,26 +280,61 @@ static void tuple(printer *p, const cmm_expr *e, int indent)
     puts_(p, "]");
 }
 
-static void expr(printer *p, const cmm_expr *e, int indent)
-{
+static void expr(printer *p, const cmm_expr *e, int indent) {
     switch (e->kind) {
-    case CMM_CONST_INT: number(p, e->u.i); return;
-    case CMM_CONST_FLOAT: bits64(p, e->u.bits); return;
-    case CMM_SYMBOL: sym(p, e->u.sym); return;
-    case CMM_VAR: var(p, e->u.var); return;
-    case CMM_RETURN_ADDR: puts_(p, "return_addr"); return;
-    case CMM_TUPLE: tuple(p, e, indent); return;
-    case CMM_LET: case CMM_LET_MUT: case CMM_ASSIGN: binding(p, e, indent); return;
-    case CMM_SEQ: seq(p, e, indent); return;
-    case CMM_IF: if_(p, e, indent); return;
-    case CMM_SWITCH: arms(p, e, indent); return;
-    case CMM_CATCH: catch_(p, e, indent); return;
-    case CMM_EXIT: exit_(p, e, indent); return;
-    case CMM_TRY: try_(p, e, indent); return;
-    case CMM_APP: app(p, e, indent); return;
-    case CMM_EXTCALL: extcall(p, e, indent); return;
-    case CMM_LOAD: load(p, e, indent); return;
-    case CMM_STORE: store(p, e, indent); return;
+    case CMM_CONST_INT:
+        number(p, e->u.i);
+        return;
+    case CMM_CONST_FLOAT:
+        bits64(p, e->u.bits);
+        return;
+    case CMM_SYMBOL:
+        sym(p, e->u.sym);
+        return;
+    case CMM_VAR:
+        var(p, e->u.var);
+        return;
+    case CMM_RETURN_ADDR:
+        puts_(p, "return_addr");
+        return;
+    case CMM_TUPLE:
+        tuple(p, e, indent);
+        return;
+    case CMM_LET:
+    case CMM_LET_MUT:
+    case CMM_ASSIGN:
+        binding(p, e, indent);
+        return;
+    case CMM_SEQ:
+        seq(p, e, indent);
+        return;
+    case CMM_IF:
+        if_(p, e, indent);
+        return;
+    case CMM_SWITCH:
+        arms(p, e, indent);
+        return;
+    case CMM_CATCH:
+        catch_(p, e, indent);
+        return;
+    case CMM_EXIT:
+        exit_(p, e, indent);
+        return;
+    case CMM_TRY:
+        try_(p, e, indent);
+        return;
+    case CMM_APP:
+        app(p, e, indent);
+        return;
+    case CMM_EXTCALL:
+        extcall(p, e, indent);
+        return;
+    case CMM_LOAD:
+        load(p, e, indent);
+        return;
+    case CMM_STORE:
+        store(p, e, indent);
+        return;
     default:
         head(p, cmm_ops[e->kind].name, e);
         rest(p, e, 0, indent);
@@ -326,15 +342,13 @@ static void expr(printer *p, const cmm_expr *e, int indent)
     }
 }
 
-void cmm_print_expr(const cmm_expr *e, FILE *out)
-{
+void cmm_print_expr(const cmm_expr *e, FILE *out) {
     printer p = {out, 0};
     expr(&p, e, 0);
 }
 
 /* --- phrases ----------------------------------------------------------------------------- */
-void cmm_print_function(const cmm_function *f, FILE *out)
-{
+void cmm_print_function(const cmm_function *f, FILE *out) {
     printer p = {out, 0};
     puts_(&p, "(function");
     dbg(&p, f->dbg);
@@ -358,13 +372,12 @@ void cmm_print_function(const cmm_function *f, FILE *out)
     puts_(&p, ")\n\n");
 }
 
-static void item(printer *p, const cmm_item *it)
-{
+static void item(printer *p, const cmm_item *it) {
     static const char *const words[CMM_NUM_ITEMS] = {
-        [CMM_ITEM_GLOBAL] = "global ", [CMM_ITEM_BYTE] = "byte ", [CMM_ITEM_HALF] = "int16 ",
-        [CMM_ITEM_INT32] = "int32 ", [CMM_ITEM_INT] = "int ", [CMM_ITEM_SINGLE] = "single ",
-        [CMM_ITEM_DOUBLE] = "double ", [CMM_ITEM_ADDR] = "addr ", [CMM_ITEM_STRING] = "string ",
-        [CMM_ITEM_SKIP] = "skip ", [CMM_ITEM_ALIGN] = "align ",
+        [CMM_ITEM_GLOBAL] = "global ", [CMM_ITEM_BYTE] = "byte ",   [CMM_ITEM_HALF] = "int16 ",
+        [CMM_ITEM_INT32] = "int32 ",   [CMM_ITEM_INT] = "int ",     [CMM_ITEM_SINGLE] = "single ",
+        [CMM_ITEM_DOUBLE] = "double ", [CMM_ITEM_ADDR] = "addr ",   [CMM_ITEM_STRING] = "string ",
+        [CMM_ITEM_SKIP] = "skip ",     [CMM_ITEM_ALIGN] = "align ",
     };
     char buf[24];
     if (it->kind == CMM_ITEM_DEFINE) {
@@ -374,19 +387,26 @@ static void item(printer *p, const cmm_item *it)
     }
     puts_(p, words[it->kind]);
     switch (it->kind) {
-    case CMM_ITEM_GLOBAL: case CMM_ITEM_ADDR: sym(p, it->u.sym); return;
-    case CMM_ITEM_STRING: quote(p, it->u.str, it->len); return;
-    case CMM_ITEM_DOUBLE: bits64(p, it->u.bits); return;
+    case CMM_ITEM_GLOBAL:
+    case CMM_ITEM_ADDR:
+        sym(p, it->u.sym);
+        return;
+    case CMM_ITEM_STRING:
+        quote(p, it->u.str, it->len);
+        return;
+    case CMM_ITEM_DOUBLE:
+        bits64(p, it->u.bits);
+        return;
     case CMM_ITEM_SINGLE:
         snprintf(buf, sizeof buf, "0f%08x", (unsigned)it->u.bits);
         puts_(p, buf);
         return;
-    default: number(p, it->u.i);
+    default:
+        number(p, it->u.i);
     }
 }
 
-static void data(const cmm_phrase *ph, FILE *out)
-{
+static void data(const cmm_phrase *ph, FILE *out) {
     printer p = {out, 0};
     puts_(&p, "(data");
     for (uint32_t i = 0; i < ph->nitems; i++) {
@@ -396,8 +416,7 @@ static void data(const cmm_phrase *ph, FILE *out)
     puts_(&p, ")\n");
 }
 
-void cmm_print_unit(const cmm_unit *u, FILE *out)
-{
+void cmm_print_unit(const cmm_unit *u, FILE *out) {
     fputs("; cmm lossless 1\n", out);
     for (uint32_t i = 0; i < u->nphrases; i++) {
         if (u->phrases[i].function != NULL) {

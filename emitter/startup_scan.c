@@ -16,8 +16,8 @@ typedef struct {
 
 typedef struct {
     names defined, undefined;
-    char *unit;    /* symbol of the OCaml unit, NULL: none */
-    bool lazy;     /* of an archive: only when needed */
+    char *unit; /* symbol of the OCaml unit, NULL: none */
+    bool lazy;  /* of an archive: only when needed */
     bool used;
 } object;
 
@@ -26,16 +26,14 @@ typedef struct {
     size_t count, cap;
 } program;
 
-static void *need(void *p)
-{
+static void *need(void *p) {
     if (p == NULL) {
         abort();
     }
     return p;
 }
 
-static void add(names *n, const char *s)
-{
+static void add(names *n, const char *s) {
     if (n->count == n->cap) {
         n->cap = n->cap == 0 ? 32 : 2 * n->cap;
         n->items = need(realloc(n->items, n->cap * sizeof *n->items));
@@ -43,25 +41,21 @@ static void add(names *n, const char *s)
     n->items[n->count++] = need(strdup(s));
 }
 
-static int by_text(const void *a, const void *b)
-{
+static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void sort(names *n)
-{
+static void sort(names *n) {
     if (n->count > 0) {
         qsort(n->items, n->count, sizeof *n->items, by_text);
     }
 }
 
-static bool has(const names *n, const char *s)
-{
+static bool has(const names *n, const char *s) {
     return n->count > 0 && bsearch(&s, n->items, n->count, sizeof *n->items, by_text) != NULL;
 }
 
-static void drop(names *n)
-{
+static void drop(names *n) {
     for (size_t i = 0; i < n->count; i++) {
         free(n->items[i]);
     }
@@ -69,8 +63,7 @@ static void drop(names *n)
 }
 
 /* --- objects ------------------------------------------------------------------------ */
-static bool has_member(const names *defined, const char *unit, const char *member)
-{
+static bool has_member(const names *defined, const char *unit, const char *member) {
     char *symbol = NULL;
     if (asprintf(&symbol, "%s.%s", unit, member) < 0) {
         abort();
@@ -82,8 +75,7 @@ static bool has_member(const names *defined, const char *unit, const char *membe
 
 /* X of an object that defines X.frametable and X.code_begin. The runtime's stubs
  * (caml_system) are no unit: they come with the runtime. */
-static char *unit_of(const names *defined)
-{
+static char *unit_of(const names *defined) {
     static const char suffix[] = ".frametable";
     for (size_t i = 0; i < defined->count; i++) {
         const char *s = defined->items[i];
@@ -101,8 +93,7 @@ static char *unit_of(const names *defined)
 }
 
 /* Assemblers see odd characters as $hh; turns them back. */
-static void decode(char *s)
-{
+static void decode(char *s) {
     char *out = s;
     for (; *s != 0; s++) {
         unsigned byte;
@@ -116,8 +107,7 @@ static void decode(char *s)
     *out = 0;
 }
 
-static bool read_symbols(Elf *elf, object *o)
-{
+static bool read_symbols(Elf *elf, object *o) {
     for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn)) != NULL;) {
         GElf_Shdr sh;
         if (gelf_getshdr(scn, &sh) == NULL || sh.sh_type != SHT_SYMTAB || sh.sh_entsize == 0) {
@@ -130,7 +120,8 @@ static bool read_symbols(Elf *elf, object *o)
         for (size_t i = 0; i < data->d_size / sh.sh_entsize; i++) {
             GElf_Sym sym;
             const char *name = gelf_getsym(data, (int)i, &sym) != NULL
-                                   ? elf_strptr(elf, sh.sh_link, sym.st_name) : NULL;
+                                   ? elf_strptr(elf, sh.sh_link, sym.st_name)
+                                   : NULL;
             if (name != NULL && *name != 0 && GELF_ST_BIND(sym.st_info) != STB_LOCAL) {
                 add(sym.st_shndx == SHN_UNDEF ? &o->undefined : &o->defined, name);
             }
@@ -139,8 +130,7 @@ static bool read_symbols(Elf *elf, object *o)
     return true;
 }
 
-static bool add_object(program *p, Elf *elf, bool lazy)
-{
+static bool add_object(program *p, Elf *elf, bool lazy) {
     if (p->count == p->cap) {
         p->cap = p->cap == 0 ? 64 : 2 * p->cap;
         p->objects = need(realloc(p->objects, p->cap * sizeof *p->objects));
@@ -156,8 +146,7 @@ static bool add_object(program *p, Elf *elf, bool lazy)
     return true;
 }
 
-static bool add_archive(program *p, int fd, Elf *archive)
-{
+static bool add_archive(program *p, int fd, Elf *archive) {
     Elf_Cmd command = ELF_C_READ;
     bool ok = true;
     for (Elf *m; ok && (m = elf_begin(fd, command, archive)) != NULL;) {
@@ -170,8 +159,7 @@ static bool add_archive(program *p, int fd, Elf *archive)
     return ok;
 }
 
-static bool add_file(program *p, const char *path, char *error, size_t size)
-{
+static bool add_file(program *p, const char *path, char *error, size_t size) {
     int fd = open(path, O_RDONLY);
     if (fd < 0) {
         snprintf(error, size, "%.300s: %s", path, strerror(errno));
@@ -191,8 +179,7 @@ static bool add_file(program *p, const char *path, char *error, size_t size)
 }
 
 /* --- what is used --------------------------------------------------------------------- */
-static bool defines_any(const object *o, const names *wanted)
-{
+static bool defines_any(const object *o, const names *wanted) {
     for (size_t i = 0; i < wanted->count; i++) {
         if (has(&o->defined, wanted->items[i])) {
             return true;
@@ -202,8 +189,7 @@ static bool defines_any(const object *o, const names *wanted)
 }
 
 /* Takes objects, then archive members that one taken needs, until nothing changes. */
-static void take(program *p, names *wanted)
-{
+static void take(program *p, names *wanted) {
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = 0; i < p->count; i++) {
@@ -220,8 +206,7 @@ static void take(program *p, names *wanted)
     sort(wanted);
 }
 
-static void write_program(program *p, names *wanted, const cmmc_options *options, FILE *out)
-{
+static void write_program(program *p, names *wanted, const cmmc_options *options, FILE *out) {
     cmmc_startup_unit *units = need(calloc(p->count + 1, sizeof *units));
     size_t n = 0;
     for (size_t i = 0; i < p->count; i++) {
@@ -238,8 +223,7 @@ static void write_program(program *p, names *wanted, const cmmc_options *options
 }
 
 bool cmmc_startup_scan(char *const *files, size_t nfiles, const cmmc_options *options, FILE *out,
-                       char *error, size_t error_size)
-{
+                       char *error, size_t error_size) {
     program p = {0};
     names wanted = {0};
     bool ok = elf_version(EV_CURRENT) != EV_NONE;

@@ -16,7 +16,7 @@ const cmm_chunk_info cmm_chunks[CMM_NUM_CHUNKS] = {
 };
 
 const cmm_op_info cmm_ops[CMM_NUM_OPS] = {
-#define CMM_X(id, dialect, dump, args, result, cls, cond)                                        \
+#define CMM_X(id, dialect, dump, args, result, cls, cond)                                          \
     {dialect, dump, args, result, CMM_CLASS_##cls, CMM_COND_##cond, #id},
     CMM_FORMS(CMM_X) CMM_OPERATORS(CMM_X)
 #undef CMM_X
@@ -34,16 +34,14 @@ struct cmm_arena {
     size_t total;
 };
 
-static void *checked(void *p)
-{
+static void *checked(void *p) {
     if (p == NULL) {
         abort(); /* documented: no memory for the tree is not a state to work in */
     }
     return p;
 }
 
-static block *new_block(struct cmm_arena *a, size_t need)
-{
+static block *new_block(struct cmm_arena *a, size_t need) {
     size_t size = a->total < ((size_t)64 << 10) ? (size_t)16 << 10 : (size_t)256 << 10;
     if (need > size) {
         size = need;
@@ -56,8 +54,7 @@ static block *new_block(struct cmm_arena *a, size_t need)
     return b;
 }
 
-void *cmm_alloc(cmm_unit *u, size_t bytes)
-{
+void *cmm_alloc(cmm_unit *u, size_t bytes) {
     struct cmm_arena *a = u->arena;
     bytes = (bytes + 7) & ~(size_t)7;
     block *b = a->top;
@@ -69,8 +66,7 @@ void *cmm_alloc(cmm_unit *u, size_t bytes)
     return p;
 }
 
-cmm_unit *cmm_new_unit(const char *name)
-{
+cmm_unit *cmm_new_unit(const char *name) {
     cmm_unit *u = checked(calloc(1, sizeof *u));
     u->arena = checked(calloc(1, sizeof *u->arena));
     u->table_size = 1024;
@@ -81,8 +77,7 @@ cmm_unit *cmm_new_unit(const char *name)
     return u;
 }
 
-void cmm_unit_free(cmm_unit *u)
-{
+void cmm_unit_free(cmm_unit *u) {
     if (u == NULL) {
         return;
     }
@@ -98,8 +93,7 @@ void cmm_unit_free(cmm_unit *u)
 }
 
 /* --- names ------------------------------------------------------------------------ */
-static uint32_t hash_bytes(const char *s, size_t len)
-{
+static uint32_t hash_bytes(const char *s, size_t len) {
     uint32_t h = 2166136261u; /* FNV-1a */
     for (size_t i = 0; i < len; i++) {
         h = (h ^ (unsigned char)s[i]) * 16777619u;
@@ -107,8 +101,7 @@ static uint32_t hash_bytes(const char *s, size_t len)
     return h;
 }
 
-static void grow_table(cmm_unit *u)
-{
+static void grow_table(cmm_unit *u) {
     uint32_t size = u->table_size * 4;
     cmm_sym **table = checked(calloc(size, sizeof *table));
     for (uint32_t i = 0; i < u->table_size; i++) {
@@ -123,8 +116,7 @@ static void grow_table(cmm_unit *u)
     u->table_size = size;
 }
 
-static cmm_sym *new_sym(cmm_unit *u, const char *text, size_t len, uint32_t hash)
-{
+static cmm_sym *new_sym(cmm_unit *u, const char *text, size_t len, uint32_t hash) {
     if (u->nsyms >= u->table_size) {
         grow_table(u);
     }
@@ -132,13 +124,16 @@ static cmm_sym *new_sym(cmm_unit *u, const char *text, size_t len, uint32_t hash
     char *copy = cmm_alloc(u, len + 1);
     memcpy(copy, text, len);
     cmm_sym **chain = &u->table[hash & (u->table_size - 1)];
-    *s = (cmm_sym){.text = copy, .len = (uint32_t)len, .hash = hash, .number = u->nsyms++,
-                   .def_pos = UINT32_MAX, .next = *chain};
+    *s = (cmm_sym){.text = copy,
+                   .len = (uint32_t)len,
+                   .hash = hash,
+                   .number = u->nsyms++,
+                   .def_pos = UINT32_MAX,
+                   .next = *chain};
     return *chain = s;
 }
 
-cmm_sym *cmm_intern(cmm_unit *u, const char *text, size_t len)
-{
+cmm_sym *cmm_intern(cmm_unit *u, const char *text, size_t len) {
     uint32_t h = hash_bytes(text, len);
     for (cmm_sym *s = u->table[h & (u->table_size - 1)]; s != NULL; s = s->next) {
         if (s->hash == h && s->len == len && memcmp(s->text, text, len) == 0) {
@@ -149,8 +144,7 @@ cmm_sym *cmm_intern(cmm_unit *u, const char *text, size_t len)
 }
 
 /* --- nodes ------------------------------------------------------------------------ */
-cmm_expr *cmm_new_expr(cmm_unit *u, cmm_op kind, uint32_t pos, uint32_t nargs)
-{
+cmm_expr *cmm_new_expr(cmm_unit *u, cmm_op kind, uint32_t pos, uint32_t nargs) {
     cmm_expr *e = cmm_alloc(u, sizeof *e + nargs * sizeof e->args[0]);
     e->kind = (uint8_t)kind;
     e->pos = pos;
@@ -158,8 +152,7 @@ cmm_expr *cmm_new_expr(cmm_unit *u, cmm_op kind, uint32_t pos, uint32_t nargs)
     return e;
 }
 
-cmm_var *cmm_new_var(cmm_unit *u, cmm_function *f, const char *name, cmm_type type)
-{
+cmm_var *cmm_new_var(cmm_unit *u, cmm_function *f, const char *name, cmm_type type) {
     cmm_var *v = cmm_alloc(u, sizeof *v);
     v->name = cmm_intern(u, name, strlen(name));
     v->type = type;
@@ -173,8 +166,7 @@ cmm_var *cmm_new_var(cmm_unit *u, cmm_function *f, const char *name, cmm_type ty
     return v;
 }
 
-const char *cmm_type_name(cmm_type t, char *buf)
-{
+const char *cmm_type_name(cmm_type t, char *buf) {
     static const char *const names[] = {"int", "val", "addr", "float"};
     if (t == CMM_NEVER) {
         return strcpy(buf, "never");
@@ -187,8 +179,7 @@ const char *cmm_type_name(cmm_type t, char *buf)
 }
 
 /* --- errors ------------------------------------------------------------------------ */
-void cmm_error(cmm_unit *u, uint32_t pos, const char *format, ...)
-{
+void cmm_error(cmm_unit *u, uint32_t pos, const char *format, ...) {
     if (u->ndiags > CMM_MAX_DIAGS) {
         return;
     }
@@ -204,8 +195,7 @@ void cmm_error(cmm_unit *u, uint32_t pos, const char *format, ...)
     u->diags[u->ndiags++] = (cmm_diag){pos, strcpy(copy, text)};
 }
 
-void cmm_position(const cmm_unit *u, uint32_t pos, uint32_t *line, uint32_t *column)
-{
+void cmm_position(const cmm_unit *u, uint32_t pos, uint32_t *line, uint32_t *column) {
     size_t end = pos < u->length ? pos : u->length;
     uint32_t l = 1;
     const char *start = u->text;
@@ -220,8 +210,7 @@ void cmm_position(const cmm_unit *u, uint32_t pos, uint32_t *line, uint32_t *col
 /* The line of a position as shown: at most this many bytes around the caret. */
 enum { SHOWN = 100 };
 
-static void print_shown_byte(unsigned char c, FILE *out)
-{
+static void print_shown_byte(unsigned char c, FILE *out) {
     if (c == '\t') {
         fputc(' ', out);
     } else if (c < 32 || c == 127) {
@@ -231,8 +220,7 @@ static void print_shown_byte(unsigned char c, FILE *out)
     }
 }
 
-static void print_line(const cmm_unit *u, uint32_t pos, uint32_t column, FILE *out)
-{
+static void print_line(const cmm_unit *u, uint32_t pos, uint32_t column, FILE *out) {
     size_t at = pos < u->length ? pos : u->length;
     size_t first = at - (column - 1);
     if (column > SHOWN / 2) {
@@ -256,14 +244,12 @@ static void print_line(const cmm_unit *u, uint32_t pos, uint32_t column, FILE *o
     fputs("^\n", out);
 }
 
-static int by_position(const void *a, const void *b)
-{
+static int by_position(const void *a, const void *b) {
     const cmm_diag *x = a, *y = b;
     return (x->pos > y->pos) - (x->pos < y->pos);
 }
 
-void cmm_print_diags(const cmm_unit *u, FILE *out)
-{
+void cmm_print_diags(const cmm_unit *u, FILE *out) {
     /* "too many errors" stays last */
     size_t n = u->ndiags > CMM_MAX_DIAGS ? CMM_MAX_DIAGS : u->ndiags;
     if (n > 0) {
@@ -286,8 +272,7 @@ void cmm_print_diags(const cmm_unit *u, FILE *out)
 /* Positions are 32 bits, and UINT32_MAX means none. */
 #define MAX_SOURCE ((size_t)1 << 31)
 
-static bool read_all(FILE *f, char **text, size_t *length)
-{
+static bool read_all(FILE *f, char **text, size_t *length) {
     size_t size = 0, cap = (size_t)1 << 16;
     char *buf = checked(malloc(cap + 1));
     for (size_t n; (n = fread(buf + size, 1, cap - size, f)) > 0;) {
@@ -306,8 +291,7 @@ static bool read_all(FILE *f, char **text, size_t *length)
     return !ferror(f);
 }
 
-cmm_unit *cmm_parse_file(const char *path, cmm_mode mode, const char *unit_symbol)
-{
+cmm_unit *cmm_parse_file(const char *path, cmm_mode mode, const char *unit_symbol) {
     FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     const char *name = f == stdin ? "<stdin>" : path;
     char *text = NULL;
@@ -331,8 +315,7 @@ cmm_unit *cmm_parse_file(const char *path, cmm_mode mode, const char *unit_symbo
 }
 
 /* Copies the source into the unit; false (and an error): too long. */
-bool cmm_keep_text(cmm_unit *u, const char *text, size_t length)
-{
+bool cmm_keep_text(cmm_unit *u, const char *text, size_t length) {
     if (length > MAX_SOURCE) {
         cmm_error(u, UINT32_MAX, "source is longer than %zu bytes", MAX_SOURCE);
         return false;
@@ -350,15 +333,13 @@ typedef struct {
     void *arg;
 } job;
 
-static void *run_job(void *p)
-{
+static void *run_job(void *p) {
     job *j = p;
     j->fn(j->arg);
     return NULL;
 }
 
-bool cmm_with_stack(void (*fn)(void *), void *arg)
-{
+bool cmm_with_stack(void (*fn)(void *), void *arg) {
     /* NORESERVE: only pages that are touched count. The lowest page stays a guard. */
     size_t size = CMM_STACK_BYTES, guard = (size_t)64 << 10;
     char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE,

@@ -12,8 +12,7 @@ typedef struct {
     size_t size;
 } input;
 
-static void roundtrip(const cmm_unit *u)
-{
+static void roundtrip(const cmm_unit *u) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -32,8 +31,7 @@ static void roundtrip(const cmm_unit *u)
     free(text);
 }
 
-static void one(void *arg)
-{
+static void one(void *arg) {
     const input *in = arg;
     cmm_mode mode = (cmm_mode)(in->size > 0 ? in->data[0] % 4 : 0);
     const char *text = (const char *)in->data + (in->size > 0);
@@ -48,8 +46,7 @@ static void one(void *arg)
     cmm_unit_free(u);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input in = {data, size};
     cmm_with_stack(one, &in);
     return 0;

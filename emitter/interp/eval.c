@@ -12,8 +12,7 @@
 
 static status eval(frame *f, const cmm_expr *e, bool tail, value *out);
 
-status stop(interp *in, const cmm_unit *u, uint32_t pos, const char *format, ...)
-{
+status stop(interp *in, const cmm_unit *u, uint32_t pos, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
     fflush(in->out);
@@ -28,15 +27,13 @@ status stop(interp *in, const cmm_unit *u, uint32_t pos, const char *format, ...
     return STOPS;
 }
 
-static status fails(frame *f, const cmm_expr *e, const char *what)
-{
+static status fails(frame *f, const cmm_expr *e, const char *what) {
     return stop(f->in, f->in->units[f->unit], e->pos, "%s", what);
 }
 
 /* --- operands ------------------------------------------------------------------------- */
 /* args[first..] into vals, the last first. */
-static status operands(frame *f, const cmm_expr *e, uint32_t first, value *vals)
-{
+static status operands(frame *f, const cmm_expr *e, uint32_t first, value *vals) {
     for (uint32_t i = e->nargs; i-- > first;) {
         status s = eval(f, e->args[i], false, &vals[i - first]);
         if (s != OK) {
@@ -46,10 +43,11 @@ static status operands(frame *f, const cmm_expr *e, uint32_t first, value *vals)
     return OK;
 }
 
-static value *scratch(const cmm_expr *e) { return calloc(e->nargs + 1, sizeof(value)); }
+static value *scratch(const cmm_expr *e) {
+    return calloc(e->nargs + 1, sizeof(value));
+}
 
-static void travel(interp *in, const value *vals, size_t n)
-{
+static void travel(interp *in, const value *vals, size_t n) {
     if (n > in->cap_args) {
         in->cap_args = n;
         in->args = realloc(in->args, n * sizeof *in->args);
@@ -63,16 +61,14 @@ static void travel(interp *in, const value *vals, size_t n)
     in->nargs = n;
 }
 
-static status raises(interp *in, uint64_t exception)
-{
+static status raises(interp *in, uint64_t exception) {
     in->exception = exception;
     return RAISES;
 }
 
 /* A value that nobody looks at: loads and arithmetic are not even done (they may not trap
  * then), only the effects of what they are made of. */
-static status effects(frame *f, const cmm_expr *e, value *out)
-{
+static status effects(frame *f, const cmm_expr *e, value *out) {
     bool pure = e->kind == CMM_LOAD || (e->kind >= CMM_ADD && e->kind < CMM_NUM_OPS);
     if (!pure) {
         return eval(f, e, false, out);
@@ -88,8 +84,7 @@ static status effects(frame *f, const cmm_expr *e, value *out)
 }
 
 /* --- atoms, variables ------------------------------------------------------------------- */
-static status do_let(frame *f, const cmm_expr *e, bool tail, value *out)
-{
+static status do_let(frame *f, const cmm_expr *e, bool tail, value *out) {
     value v;
     status s = e->u.var->uses == 0 ? effects(f, e->args[0], &v) : eval(f, e->args[0], false, &v);
     if (s != OK) {
@@ -99,8 +94,7 @@ static status do_let(frame *f, const cmm_expr *e, bool tail, value *out)
     return eval(f, e->args[1], tail, out);
 }
 
-static status do_assign(frame *f, const cmm_expr *e, value *out)
-{
+static status do_assign(frame *f, const cmm_expr *e, value *out) {
     value v;
     status s = eval(f, e->args[0], false, &v);
     if (s == OK) {
@@ -110,8 +104,7 @@ static status do_assign(frame *f, const cmm_expr *e, value *out)
     return s;
 }
 
-static status do_tuple(frame *f, const cmm_expr *e, value *out)
-{
+static status do_tuple(frame *f, const cmm_expr *e, value *out) {
     value *vals = scratch(e);
     status s = operands(f, e, 0, vals);
     *out = (value){.n = 0};
@@ -125,8 +118,7 @@ static status do_tuple(frame *f, const cmm_expr *e, value *out)
 }
 
 /* --- control -------------------------------------------------------------------------------- */
-static status do_seq(frame *f, const cmm_expr *e, bool tail, value *out)
-{
+static status do_seq(frame *f, const cmm_expr *e, bool tail, value *out) {
     for (uint32_t i = 0; i + 1 < e->nargs; i++) {
         status s = effects(f, e->args[i], out);
         if (s != OK) {
@@ -136,15 +128,13 @@ static status do_seq(frame *f, const cmm_expr *e, bool tail, value *out)
     return eval(f, e->args[e->nargs - 1], tail, out);
 }
 
-static status do_if(frame *f, const cmm_expr *e, bool tail, value *out)
-{
+static status do_if(frame *f, const cmm_expr *e, bool tail, value *out) {
     value c;
     status s = eval(f, e->args[0], false, &c);
     return s != OK ? s : eval(f, e->args[c.w[0] != 0 ? 1 : 2], tail, out);
 }
 
-static status do_switch(frame *f, const cmm_expr *e, bool tail, value *out)
-{
+static status do_switch(frame *f, const cmm_expr *e, bool tail, value *out) {
     value c;
     status s = eval(f, e->args[0], false, &c);
     if (s != OK) {
@@ -158,8 +148,7 @@ static status do_switch(frame *f, const cmm_expr *e, bool tail, value *out)
 
 /* Leaving the body (and every try in it) by exit ends up here; the loop makes
  * recursive handlers. */
-static status do_catch(frame *f, const cmm_expr *e, bool tail, value *out)
-{
+static status do_catch(frame *f, const cmm_expr *e, bool tail, value *out) {
     status s = eval(f, e->args[0], tail, out);
     while (s == EXITS && f->in->handler->owner == e) {
         const cmm_handler *h = f->in->handler;
@@ -171,8 +160,7 @@ static status do_catch(frame *f, const cmm_expr *e, bool tail, value *out)
     return s;
 }
 
-static status do_exit(frame *f, const cmm_expr *e)
-{
+static status do_exit(frame *f, const cmm_expr *e) {
     value *vals = scratch(e);
     status s = operands(f, e, 0, vals);
     if (s == OK) {
@@ -184,8 +172,7 @@ static status do_exit(frame *f, const cmm_expr *e)
     return s;
 }
 
-static status do_try(frame *f, const cmm_expr *e, bool tail, value *out)
-{
+static status do_try(frame *f, const cmm_expr *e, bool tail, value *out) {
     status s = eval(f, e->args[0], false, out);
     if (s != RAISES) {
         return s;
@@ -194,15 +181,14 @@ static status do_try(frame *f, const cmm_expr *e, bool tail, value *out)
     return eval(f, e->args[1], tail, out);
 }
 
-/* --- calls -------------------------------------------------------------------------------------- */
-static linked *function_at(frame *f, uint64_t address)
-{
+/* --- calls --------------------------------------------------------------------------------------
+ */
+static linked *function_at(frame *f, uint64_t address) {
     uint64_t index = (address - (uint64_t)(uintptr_t)f->in->code) / 16;
     return index < f->in->nfunctions ? f->in->functions[index] : NULL;
 }
 
-static size_t unit_index(const interp *in, const cmm_unit *u)
-{
+static size_t unit_index(const interp *in, const cmm_unit *u) {
     size_t i = 0;
     while (i < in->nunits && in->units[i] != u) {
         i++;
@@ -211,8 +197,7 @@ static size_t unit_index(const interp *in, const cmm_unit *u)
 }
 
 /* Arguments are in in->args. A tail call comes back as TAIL and goes on here. */
-static status call(interp *in, linked *callee, value *out)
-{
+static status call(interp *in, linked *callee, value *out) {
     for (;;) {
         const cmm_function *fn = callee->fn;
         frame f = {in, fn, unit_index(in, callee->unit), NULL};
@@ -230,8 +215,7 @@ static status call(interp *in, linked *callee, value *out)
 }
 
 /* Arguments are matched component by component, as registers are. */
-static bool regroup(interp *in, const cmm_function *fn, const value *vals, size_t n)
-{
+static bool regroup(interp *in, const cmm_function *fn, const value *vals, size_t n) {
     value flat[1024];
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -256,8 +240,7 @@ static bool regroup(interp *in, const cmm_function *fn, const value *vals, size_
     return wanted <= count; /* closed functions get an environment they do not look at */
 }
 
-static status do_app(frame *f, const cmm_expr *e, bool tail, value *out)
-{
+static status do_app(frame *f, const cmm_expr *e, bool tail, value *out) {
     value *vals = scratch(e);
     status s = operands(f, e, 0, vals);
     linked *callee = s == OK ? function_at(f, vals[0].w[0]) : NULL;
@@ -282,8 +265,7 @@ static status do_app(frame *f, const cmm_expr *e, bool tail, value *out)
     return s;
 }
 
-static status do_extcall(frame *f, const cmm_expr *e, value *out)
-{
+static status do_extcall(frame *f, const cmm_expr *e, value *out) {
     value *vals = scratch(e);
     status s = operands(f, e, 0, vals);
     const cmm_extcall *x = e->u.ext;
@@ -299,9 +281,9 @@ static status do_extcall(frame *f, const cmm_expr *e, value *out)
     return s;
 }
 
-/* --- memory ----------------------------------------------------------------------------------------- */
-static status do_load(frame *f, const cmm_expr *e, value *out)
-{
+/* --- memory
+ * ----------------------------------------------------------------------------------------- */
+static status do_load(frame *f, const cmm_expr *e, value *out) {
     value a;
     status s = eval(f, e->args[0], false, &a);
     uint64_t w = 0;
@@ -312,8 +294,7 @@ static status do_load(frame *f, const cmm_expr *e, value *out)
     return s;
 }
 
-static status do_store(frame *f, const cmm_expr *e, value *out)
-{
+static status do_store(frame *f, const cmm_expr *e, value *out) {
     value vals[2];
     status s = operands(f, e, 0, vals);
     if (s == OK && !store_memory(f->in, vals[0].w[0], (cmm_chunk)e->chunk, vals[1].w[0])) {
@@ -323,8 +304,7 @@ static status do_store(frame *f, const cmm_expr *e, value *out)
     return s;
 }
 
-static status do_alloc(frame *f, const cmm_expr *e, value *out)
-{
+static status do_alloc(frame *f, const cmm_expr *e, value *out) {
     value *vals = scratch(e);
     status s = operands(f, e, 1, vals);
     uint64_t at = 0, header = (uint64_t)e->args[0]->u.i;
@@ -344,8 +324,7 @@ static status do_alloc(frame *f, const cmm_expr *e, value *out)
     return s;
 }
 
-static status do_checkbound(frame *f, const cmm_expr *e, value *out)
-{
+static status do_checkbound(frame *f, const cmm_expr *e, value *out) {
     value vals[2];
     status s = operands(f, e, 0, vals);
     *out = (value){.n = 0};
@@ -353,15 +332,13 @@ static status do_checkbound(frame *f, const cmm_expr *e, value *out)
     return s != OK ? s : vals[1].w[0] < vals[0].w[0] ? OK : raises(f->in, 1);
 }
 
-static status do_raise(frame *f, const cmm_expr *e)
-{
+static status do_raise(frame *f, const cmm_expr *e) {
     value v;
     status s = eval(f, e->args[0], false, &v);
     return s != OK ? s : raises(f->in, v.w[0]);
 }
 
-static status do_operator(frame *f, const cmm_expr *e, value *out)
-{
+static status do_operator(frame *f, const cmm_expr *e, value *out) {
     value vals[2] = {{.n = 0}, {.n = 0}};
     status s = operands(f, e, 0, vals);
     if (s != OK) {
@@ -375,48 +352,83 @@ static status do_operator(frame *f, const cmm_expr *e, value *out)
     return OK;
 }
 
-/* --- everything ---------------------------------------------------------------------------------------- */
-static status too_deep(frame *f, const cmm_expr *e)
-{
+/* --- everything
+ * ---------------------------------------------------------------------------------------- */
+static status too_deep(frame *f, const cmm_expr *e) {
     char here;
     ptrdiff_t used = f->in->stack_base - &here;
-    return used > (ptrdiff_t)(CMM_STACK_BYTES - ((size_t)64 << 20)) ? fails(f, e, "stack overflow") : OK;
+    return used > (ptrdiff_t)(CMM_STACK_BYTES - ((size_t)64 << 20)) ? fails(f, e, "stack overflow")
+                                                                    : OK;
 }
 
-static status eval(frame *f, const cmm_expr *e, bool tail, value *out)
-{
+static status eval(frame *f, const cmm_expr *e, bool tail, value *out) {
     switch (e->kind) {
-    case CMM_CONST_INT: *out = one((uint64_t)e->u.i); return OK;
-    case CMM_CONST_FLOAT: *out = one(e->u.bits); return OK;
-    case CMM_SYMBOL: *out = one(symbol_of(f->in, f->unit, e->u.sym)->address); return OK;
-    case CMM_RETURN_ADDR: *out = one(0); return OK;
-    case CMM_VAR: *out = f->vars[e->u.var->id]; return OK;
-    case CMM_TUPLE: return do_tuple(f, e, out);
-    case CMM_LET: case CMM_LET_MUT: return do_let(f, e, tail, out);
-    case CMM_ASSIGN: return do_assign(f, e, out);
-    case CMM_SEQ: return do_seq(f, e, tail, out);
-    case CMM_IF: return do_if(f, e, tail, out);
-    case CMM_SWITCH: return do_switch(f, e, tail, out);
-    case CMM_CATCH: return do_catch(f, e, tail, out);
-    case CMM_EXIT: return do_exit(f, e);
-    case CMM_TRY: return do_try(f, e, tail, out);
-    case CMM_APP: return too_deep(f, e) == OK ? do_app(f, e, tail, out) : STOPS;
-    case CMM_EXTCALL: return do_extcall(f, e, out);
-    case CMM_LOAD: return do_load(f, e, out);
-    case CMM_STORE: return do_store(f, e, out);
-    case CMM_ALLOC: return do_alloc(f, e, out);
-    case CMM_RAISE: case CMM_RERAISE: case CMM_RAISE_NOTRACE: return do_raise(f, e);
-    case CMM_CHECKBOUND: return do_checkbound(f, e, out);
-    case CMM_OPAQUE: return eval(f, e->args[0], false, out);
-    case CMM_POLL: *out = (value){.n = 0}; return OK;
-    case CMM_DLS_GET: *out = one(1); return eval(f, e->args[0], false, &(value){.n = 0});
-    default: return do_operator(f, e, out);
+    case CMM_CONST_INT:
+        *out = one((uint64_t)e->u.i);
+        return OK;
+    case CMM_CONST_FLOAT:
+        *out = one(e->u.bits);
+        return OK;
+    case CMM_SYMBOL:
+        *out = one(symbol_of(f->in, f->unit, e->u.sym)->address);
+        return OK;
+    case CMM_RETURN_ADDR:
+        *out = one(0);
+        return OK;
+    case CMM_VAR:
+        *out = f->vars[e->u.var->id];
+        return OK;
+    case CMM_TUPLE:
+        return do_tuple(f, e, out);
+    case CMM_LET:
+    case CMM_LET_MUT:
+        return do_let(f, e, tail, out);
+    case CMM_ASSIGN:
+        return do_assign(f, e, out);
+    case CMM_SEQ:
+        return do_seq(f, e, tail, out);
+    case CMM_IF:
+        return do_if(f, e, tail, out);
+    case CMM_SWITCH:
+        return do_switch(f, e, tail, out);
+    case CMM_CATCH:
+        return do_catch(f, e, tail, out);
+    case CMM_EXIT:
+        return do_exit(f, e);
+    case CMM_TRY:
+        return do_try(f, e, tail, out);
+    case CMM_APP:
+        return too_deep(f, e) == OK ? do_app(f, e, tail, out) : STOPS;
+    case CMM_EXTCALL:
+        return do_extcall(f, e, out);
+    case CMM_LOAD:
+        return do_load(f, e, out);
+    case CMM_STORE:
+        return do_store(f, e, out);
+    case CMM_ALLOC:
+        return do_alloc(f, e, out);
+    case CMM_RAISE:
+    case CMM_RERAISE:
+    case CMM_RAISE_NOTRACE:
+        return do_raise(f, e);
+    case CMM_CHECKBOUND:
+        return do_checkbound(f, e, out);
+    case CMM_OPAQUE:
+        return eval(f, e->args[0], false, out);
+    case CMM_POLL:
+        *out = (value){.n = 0};
+        return OK;
+    case CMM_DLS_GET:
+        *out = one(1);
+        return eval(f, e->args[0], false, &(value){.n = 0});
+    default:
+        return do_operator(f, e, out);
     }
 }
 
-/* --- programs --------------------------------------------------------------------------------------------- */
-static bool run_function(interp *in, linked *l)
-{
+/* --- programs
+ * --------------------------------------------------------------------------------------------- */
+static bool run_function(interp *in, linked *l) {
     value result;
     in->nargs = 0;
     status s = call(in, l, &result);
@@ -426,19 +438,21 @@ static bool run_function(interp *in, linked *l)
     return s == OK;
 }
 
-static bool is_entry(const linked *l, const char *entry)
-{
+static bool is_entry(const linked *l, const char *entry) {
     size_t n = strlen(l->name);
     return l->fn != NULL && (entry != NULL ? strcmp(l->name, entry) == 0
                                            : n > 6 && strcmp(l->name + n - 6, ".entry") == 0);
 }
 
 bool cmm_interpret(cmm_unit *const *units, size_t nunits, const char *target, const char *entry,
-                   FILE *out, FILE *err)
-{
+                   FILE *out, FILE *err) {
     char here;
-    interp in = {.m = machine_by_name(target), .units = units, .nunits = nunits, .out = out,
-                 .err = err, .stack_base = &here};
+    interp in = {.m = machine_by_name(target),
+                 .units = units,
+                 .nunits = nunits,
+                 .out = out,
+                 .err = err,
+                 .stack_base = &here};
     bool ok = in.m != NULL && link_units(&in);
     size_t found = 0;
     for (size_t i = 0; ok && i < in.nsymbols; i++) {

@@ -12,8 +12,7 @@
 #define HEAP_BYTES ((size_t)1 << 30)
 #define CODE_BYTES ((size_t)1 << 26)
 
-static void *need(void *p)
-{
+static void *need(void *p) {
     if (p == NULL) {
         abort();
     }
@@ -21,8 +20,7 @@ static void *need(void *p)
 }
 
 /* --- names ----------------------------------------------------------------------- */
-static size_t slot_of(const interp *in, const char *name)
-{
+static size_t slot_of(const interp *in, const char *name) {
     uint64_t h = 14695981039346656037u;
     for (; *name != 0; name++) {
         h = (h ^ (unsigned char)*name) * 1099511628211u;
@@ -30,8 +28,7 @@ static size_t slot_of(const interp *in, const char *name)
     return h & (in->table_size - 1);
 }
 
-static linked *find_global(const interp *in, const char *name)
-{
+static linked *find_global(const interp *in, const char *name) {
     size_t i = slot_of(in, name);
     while (in->table[i] != NULL && strcmp(in->table[i]->name, name) != 0) {
         i = (i + 1) & (in->table_size - 1);
@@ -39,8 +36,7 @@ static linked *find_global(const interp *in, const char *name)
     return in->table[i];
 }
 
-static bool add_global(interp *in, linked *l)
-{
+static bool add_global(interp *in, linked *l) {
     if (find_global(in, l->name) != NULL) {
         stop(in, NULL, UINT32_MAX, "symbol '%s' is defined in two units", l->name);
         return false;
@@ -53,8 +49,7 @@ static bool add_global(interp *in, linked *l)
     return true;
 }
 
-static uint64_t code_address(interp *in, linked *l)
-{
+static uint64_t code_address(interp *in, linked *l) {
     if (in->nfunctions == in->cap_functions) {
         in->cap_functions = in->cap_functions == 0 ? 256 : in->cap_functions * 2;
         in->functions = need(realloc(in->functions, in->cap_functions * sizeof *in->functions));
@@ -64,8 +59,7 @@ static uint64_t code_address(interp *in, linked *l)
 }
 
 /* A symbol nobody defines has an address too; using it is what fails. */
-linked *symbol_of(interp *in, size_t unit, const cmm_sym *s)
-{
+linked *symbol_of(interp *in, size_t unit, const cmm_sym *s) {
     linked *l = in->by_number[unit][s->number];
     if (l == NULL) {
         l = find_global(in, s->text);
@@ -80,40 +74,48 @@ linked *symbol_of(interp *in, size_t unit, const cmm_sym *s)
 
 /* --- data --------------------------------------------------------------------------- */
 static const uint8_t item_bytes[CMM_NUM_ITEMS] = {
-    [CMM_ITEM_BYTE] = 1, [CMM_ITEM_HALF] = 2, [CMM_ITEM_INT32] = 4, [CMM_ITEM_INT] = 8,
+    [CMM_ITEM_BYTE] = 1,   [CMM_ITEM_HALF] = 2,   [CMM_ITEM_INT32] = 4, [CMM_ITEM_INT] = 8,
     [CMM_ITEM_SINGLE] = 4, [CMM_ITEM_DOUBLE] = 8, [CMM_ITEM_ADDR] = 8,
 };
 
-static char *after_item(const cmm_item *it, char *p)
-{
+static char *after_item(const cmm_item *it, char *p) {
     switch (it->kind) {
-    case CMM_ITEM_STRING: return p + it->len;
-    case CMM_ITEM_SKIP: return p + it->u.i;
-    case CMM_ITEM_ALIGN: return (char *)(((uintptr_t)p + (uintptr_t)it->u.i - 1) & -(uintptr_t)it->u.i);
-    default: return p + item_bytes[it->kind];
+    case CMM_ITEM_STRING:
+        return p + it->len;
+    case CMM_ITEM_SKIP:
+        return p + it->u.i;
+    case CMM_ITEM_ALIGN:
+        return (char *)(((uintptr_t)p + (uintptr_t)it->u.i - 1) & -(uintptr_t)it->u.i);
+    default:
+        return p + item_bytes[it->kind];
     }
 }
 
-static void put_int(const interp *in, char *p, uint64_t v, unsigned bytes)
-{
+static void put_int(const interp *in, char *p, uint64_t v, unsigned bytes) {
     for (unsigned i = 0; i < bytes; i++) {
         p[in->m->big_endian ? bytes - 1 - i : i] = (char)(v >> 8 * i);
     }
 }
 
-static void fill(interp *in, size_t unit, const cmm_item *it, char *p)
-{
+static void fill(interp *in, size_t unit, const cmm_item *it, char *p) {
     switch (it->kind) {
-    case CMM_ITEM_STRING: memcpy(p, it->u.str, it->len); return;
-    case CMM_ITEM_ADDR: put_int(in, p, symbol_of(in, unit, it->u.sym)->address, 8); return;
-    case CMM_ITEM_DOUBLE: case CMM_ITEM_SINGLE: put_int(in, p, it->u.bits, item_bytes[it->kind]); return;
-    default: put_int(in, p, (uint64_t)it->u.i, item_bytes[it->kind]);
+    case CMM_ITEM_STRING:
+        memcpy(p, it->u.str, it->len);
+        return;
+    case CMM_ITEM_ADDR:
+        put_int(in, p, symbol_of(in, unit, it->u.sym)->address, 8);
+        return;
+    case CMM_ITEM_DOUBLE:
+    case CMM_ITEM_SINGLE:
+        put_int(in, p, it->u.bits, item_bytes[it->kind]);
+        return;
+    default:
+        put_int(in, p, (uint64_t)it->u.i, item_bytes[it->kind]);
     }
 }
 
 /* First pass: place data and functions, note symbols. */
-static bool place_phrase(interp *in, size_t unit, const cmm_phrase *ph)
-{
+static bool place_phrase(interp *in, size_t unit, const cmm_phrase *ph) {
     cmm_unit *u = in->units[unit];
     if (ph->function != NULL) {
         linked *l = &in->symbols[in->nsymbols++];
@@ -142,8 +144,7 @@ static bool place_phrase(interp *in, size_t unit, const cmm_phrase *ph)
     return true;
 }
 
-static char *fill_phrase(interp *in, size_t unit, const cmm_phrase *ph, char *p)
-{
+static char *fill_phrase(interp *in, size_t unit, const cmm_phrase *ph, char *p) {
     if (ph->function != NULL) {
         return p;
     }
@@ -155,8 +156,7 @@ static char *fill_phrase(interp *in, size_t unit, const cmm_phrase *ph, char *p)
     return p;
 }
 
-static void count_symbols(interp *in)
-{
+static void count_symbols(interp *in) {
     size_t n = 0;
     for (size_t u = 0; u < in->nunits; u++) {
         for (uint32_t i = 0; i < in->units[u]->nphrases; i++) {
@@ -170,14 +170,12 @@ static void count_symbols(interp *in)
     in->table = need(calloc(in->table_size, sizeof *in->table));
 }
 
-static char *map(size_t bytes, int protection)
-{
+static char *map(size_t bytes, int protection) {
     char *p = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
-bool link_units(interp *in)
-{
+bool link_units(interp *in) {
     in->by_number = need(calloc(in->nunits + 1, sizeof *in->by_number));
     count_symbols(in);
     in->base = in->top = need(map(HEAP_BYTES, PROT_READ | PROT_WRITE));
@@ -199,8 +197,7 @@ bool link_units(interp *in)
     return true;
 }
 
-void unlink_units(interp *in)
-{
+void unlink_units(interp *in) {
     for (size_t i = 0; i < in->nfunctions; i++) {
         if (in->functions[i]->unit == NULL) {
             free(in->functions[i]); /* made by symbol_of */
@@ -219,14 +216,12 @@ void unlink_units(interp *in)
 }
 
 /* --- access --------------------------------------------------------------------------------- */
-static bool inside(const interp *in, uint64_t address, unsigned bytes)
-{
+static bool inside(const interp *in, uint64_t address, unsigned bytes) {
     uint64_t base = (uint64_t)(uintptr_t)in->base, top = (uint64_t)(uintptr_t)in->top;
     return address >= base && address <= top && top - address >= bytes;
 }
 
-bool load_memory(const interp *in, uint64_t address, cmm_chunk chunk, uint64_t *w)
-{
+bool load_memory(const interp *in, uint64_t address, cmm_chunk chunk, uint64_t *w) {
     const cmm_chunk_info *c = &cmm_chunks[chunk];
     if (!inside(in, address, c->bytes)) {
         return false;
@@ -250,8 +245,7 @@ bool load_memory(const interp *in, uint64_t address, cmm_chunk chunk, uint64_t *
     return true;
 }
 
-bool store_memory(const interp *in, uint64_t address, cmm_chunk chunk, uint64_t w)
-{
+bool store_memory(const interp *in, uint64_t address, cmm_chunk chunk, uint64_t w) {
     const cmm_chunk_info *c = &cmm_chunks[chunk];
     if (!inside(in, address, c->bytes)) {
         return false;
@@ -266,8 +260,7 @@ bool store_memory(const interp *in, uint64_t address, cmm_chunk chunk, uint64_t 
     return true;
 }
 
-bool allocate(interp *in, unsigned words, uint64_t *address)
-{
+bool allocate(interp *in, unsigned words, uint64_t *address) {
     in->top = (char *)(((uintptr_t)in->top + 7) & -(uintptr_t)8);
     if (in->end - in->top < 8 * (long)words) {
         return false;
