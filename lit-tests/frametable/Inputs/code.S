@@ -1,6 +1,6 @@
 /* Code with calls, for every architecture: .Lr0 to .Lr4 are return addresses, .Lr4 at the very end
    of its function (a call that never returns). */
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 #define CALL call external
 #define LEN 5
 #elif defined(__s390x__)
