@@ -121,8 +121,18 @@ static void check_link_words(void)
     sc_forget(W.link, W.link + 32);
 }
 
+/* Where the stub links its lowered frame to the one at dom.c_stack. */
+static void check_own_back_chain(void)
+{
+    if (R.toc && sc_changed(*R.sp))
+        sc_check(rd(*R.sp) == W.link, "c-entry.back-chain", "own back chain",
+                 "`%s` calls C with back chain 0x%llx, the frame above is at 0x%llx", NAME,
+                 (ull)rd(*R.sp), (ull)W.link);
+}
+
 static void check_stack_args_entry(const sc_state *before)
 {
+    check_own_back_chain();
     check_link_words();
     uint64_t sp = *R.sp;
     *R.sp = W.link - sc_this_port.pushes_return; /* the one thing that differs */

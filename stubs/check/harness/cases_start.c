@@ -210,6 +210,10 @@ static void check_return(const entry *e, uint64_t young, uint64_t result)
 {
     sc_check_sp(e->sp);
     sc_check_kept(&e->before, FK_REG_C_CALLEE_SAVED, FK_REG_SP, "c-abi.kept");
+    uint64_t toc = sc_symbol(".TOC.");
+    if (R.toc)
+        sc_check(*R.toc == toc, "c-abi.kept", "r2", "`%s` returns r2 = 0x%llx to C, the TOC is at 0x%llx",
+                 NAME, (ull)*R.toc, (ull)toc);
     uint64_t cc = (sc_block.cc ^ e->before.cc) & sc_this_port.cc_kept;
     sc_check(cc == 0, "c-abi.kept", "cr", "`%s` changes condition fields that C keeps: 0x%llx before, "
              "0x%llx after", NAME, (ull)e->before.cc, (ull)sc_block.cc);
