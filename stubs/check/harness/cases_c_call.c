@@ -61,7 +61,7 @@ static void c_call(void)
     if (!stub)
         return;
     uint64_t limit = sc_random() >> 1;
-    bool pending = sc_random() & 1;
+    bool pending = sc_choose();
     wr(dom_at("young_limit"), limit);
     sc_ocaml_state();
     *R.c_function = (uint64_t)(uintptr_t)sc_c_function;
@@ -144,7 +144,7 @@ static void check_stack_args_entry(const sc_state *before)
 static void stack_args_of(uint64_t words)
 {
     uint64_t limit = sc_random() >> 1;
-    bool pending = sc_random() & 1;
+    bool pending = sc_choose();
     W.S -= (8 * words + 15) & ~15ul;
     sc_zones[Z_STACK].low = W.S;
     wr(dom_at("young_limit"), limit);

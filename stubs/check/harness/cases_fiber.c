@@ -168,7 +168,7 @@ static void resume(void)
     if (!sc_stub_begin("caml_resume"))
         return;
     uint64_t fiber = suspended(Z_OTHER, 0), exn = rd(fiber + FK_STACK_EXCEPTION);
-    bool chain = sc_random() & 1; /* is the last fiber another one? */
+    bool chain = sc_choose(); /* is the last fiber another one? */
     int last = chain ? Z_THIRD : Z_OTHER;
     if (chain) {
         uint64_t third = suspended(Z_THIRD, 0);
@@ -298,7 +298,7 @@ static void fiber_ends(running *r, bool raises)
         sc_block.pc = r->ra;
         *R.sp += sc_this_port.pushes_return;
     }
-    if (sc_random() & 1) {
+    if (sc_choose()) {
         uint64_t delta = sc_zone_base(Z_THIRD) - sc_zone_base(Z_OTHER);
         uint64_t from = r->top - 64;
         for (uint64_t a = from; a < r->top + 32; a += 8)
@@ -318,7 +318,7 @@ static void runstack(void)
 {
     if (!sc_stub_begin("caml_runstack"))
         return;
-    bool raises = sc_random() & 1;
+    bool raises = sc_choose();
     running r = runstack_enter();
     runstack_started(&r, *R.young);
     fiber_ends(&r, raises);

@@ -104,7 +104,7 @@ static void through_collector(const sc_state *before, uint64_t toc)
     sc_check_memory("stack.memory");
     sc_c_body(false);
     uint64_t young = sc_c_effects(true);
-    head_after = sc_random() & 1 ? W.next_bucket : 0;
+    head_after = sc_choose() ? W.next_bucket : 0;
     if (sc_five)
         wr(dom_at("gc_regs_buckets"), head_after);
     sc_c_leave(sc_random());
@@ -304,7 +304,7 @@ static void realloc_fails(void)
     uint64_t size, exn = (uint64_t)(uintptr_t)caml_exn_Stack_overflow;
     if (!sc_stub_begin("caml_call_realloc_stack"))
         return;
-    bool active = sc_random() & 1;
+    bool active = sc_choose();
     wr(dom_at("backtrace_active"), active);
     sc_state before = enter_realloc(&size);
     raise_place outer = overflow_caller(&before);

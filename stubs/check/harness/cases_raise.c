@@ -61,7 +61,7 @@ static void until_handler(raise_state *r)
 
 static raise_state prepare(bool zeroes)
 {
-    raise_state r = {.exn = sc_random() & ~7ul, .active = sc_random() & 1, .zeroes = zeroes};
+    raise_state r = {.exn = sc_random() & ~7ul, .active = sc_choose(), .zeroes = zeroes};
     wr(dom_at("backtrace_active"), r.active);
     r.position = DOM("backtrace_pos");
     return r;
@@ -150,6 +150,8 @@ static void from_c(const char *name, bool passes_exn, uint64_t exn)
 static void raise_exception(void) { from_c("caml_raise_exception", true, 0); }
 
 extern char caml_exn_Stack_overflow[];
+/* Entered from a signal handler by a jump: it has no caller to unwind to, so it is
+ * not traced. */
 static void stack_overflow(void)
 {
     from_c("caml_stack_overflow", false, (uint64_t)(uintptr_t)caml_exn_Stack_overflow);

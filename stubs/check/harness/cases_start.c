@@ -175,7 +175,7 @@ static uint64_t ocaml_runs(entry *e)
     sc_ocaml_body();
     *R.young = sc_random() & ~7ul;
     wr(dom_at("gc_regs"), sc_random());
-    if (!sc_five || (sc_random() & 1))
+    if (!sc_five || sc_choose())
         return *R.young;
     W.trap = e->trap;
     sc_move_stack(e->sp0 - sc_abi->header_size - sc_this_port.pushes_return);
@@ -233,7 +233,7 @@ static void run(const kind *k)
     sc_go(k->event);
     uint64_t ra = sc_return_address();
     check_entry(k, &e);
-    bool raises = sc_random() & 1;
+    bool raises = sc_choose();
     uint64_t result = sc_random(), young = ocaml_runs(&e), handler = e.trap;
     *R.result = raises ? (result &= ~7ul) : result;
     if (raises) {

@@ -96,9 +96,9 @@ void sc_check_c_entry(const sc_state *before)
 uint64_t sc_c_effects(bool may_move)
 {
     uint64_t young = sc_random() & ~7ul;
-    if (sc_five && may_move && (sc_random() & 1))
+    if (sc_five && may_move && sc_choose())
         sc_move_stack(W.S - sc_abi->first_frame);
-    else if (sc_five && R.trap && may_move && (sc_random() & 1))
+    else if (sc_five && R.trap && may_move && sc_choose())
         wr(dom_at("exn_handler"), W.trap = sc_random() & ~15ul);
     wr(dom_at("young_ptr"), young);
     return young;

@@ -95,6 +95,8 @@ uint64_t sc_symbol(const char *name); /* of the object under test; 0: it has non
 void sc_add_symbol(const char *name, uint64_t address);
 
 uint64_t sc_random(void);
+/* Which way a case takes: all combinations of the first choices over its rounds. */
+bool sc_choose(void);
 
 /* --- verdicts (report.c) ----------------------------------------------------- */
 /* Count one check of `rule`; print a violation when it does not hold. `subject`
