@@ -83,14 +83,87 @@ static bool form_matches(const fk_call_form *form, const uint8_t *start)
     return true;
 }
 
-size_t fk_abi_call_length(const fk_abi *abi, const uint8_t *code, size_t avail)
+static const fk_call_form *call_form(const fk_abi *abi, const uint8_t *code, size_t avail)
 {
     for (size_t i = 0; i < abi->num_calls; i++) {
         const fk_call_form *form = &abi->calls[i];
         if (form->length <= avail && form_matches(form, code + avail - form->length))
-            return form->length;
+            return form;
     }
-    return 0;
+    return NULL;
+}
+
+size_t fk_abi_call_length(const fk_abi *abi, const uint8_t *code, size_t avail)
+{
+    const fk_call_form *form = call_form(abi, code, avail);
+    return form ? form->length : 0;
+}
+
+bool fk_abi_is_trap(const fk_abi *abi, const uint8_t *code, size_t avail)
+{
+    for (size_t i = 0; i < abi->num_traps; i++)
+        if (abi->traps[i].length <= avail && form_matches(&abi->traps[i], code))
+            return true;
+    return false;
+}
+
+static uint32_t read32(const fk_abi *abi, const uint8_t *p)
+{
+    if (abi->big_endian)
+        return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+/* The low `bits` bits of n, signed. */
+static int64_t sign_extend(uint64_t n, unsigned bits)
+{
+    uint64_t sign = (uint64_t)1 << (bits - 1);
+    return (int64_t)((n & (2 * sign - 1)) ^ sign) - (int64_t)sign;
+}
+
+/* imm[20|10:1|11|19:12] in bits 31..12 */
+static int64_t j_immediate(uint32_t i)
+{
+    uint32_t n = (i >> 31 & 1) << 20 | (i >> 12 & 0xff) << 12 | (i >> 20 & 1) << 11 | (i >> 21 & 0x3ff) << 1;
+    return sign_extend(n, 21);
+}
+
+/* auipc rd, hi; jalr ra, lo(rd): `end` is behind the jalr. */
+static bool auipc_distance(const fk_abi *abi, const uint8_t *end, size_t avail, int64_t *distance)
+{
+    if (avail < 8)
+        return false;
+    uint32_t hi = read32(abi, end - 8), lo = read32(abi, end - 4);
+    if ((hi & 0x7f) != 0x17 || (hi >> 7 & 31) != (lo >> 15 & 31))
+        return false;
+    *distance = (int32_t)(hi & 0xfffff000u) + sign_extend(lo >> 20, 12) - 8;
+    return true;
+}
+
+bool fk_abi_call_target(const fk_abi *abi, const uint8_t *code, size_t avail, uint64_t retaddr,
+                        uint64_t *target)
+{
+    const fk_call_form *form = call_form(abi, code, avail);
+    const uint8_t *end = code + avail;
+    int64_t n, start = form ? -(int64_t)form->length : 0;
+    if (!form)
+        return false;
+    switch (form->target) {
+    case FK_TARGET_REL32: n = (int32_t)read32(abi, end - 4); break;
+    case FK_TARGET_IMM26: n = start + sign_extend(read32(abi, end - 4), 26) * 4; break;
+    case FK_TARGET_LI: n = start + sign_extend(read32(abi, end - 4) & 0x3fffffc, 26); break;
+    case FK_TARGET_BD: n = start + sign_extend(read32(abi, end - 4) & 0xfffc, 16); break;
+    case FK_TARGET_RI32: n = start + (int64_t)(int32_t)read32(abi, end - 4) * 2; break;
+    case FK_TARGET_RI16: n = start + sign_extend(read32(abi, end - 4), 16) * 2; break;
+    case FK_TARGET_J: n = start + j_immediate(read32(abi, end - 4)); break;
+    case FK_TARGET_AUIPC:
+        if (!auipc_distance(abi, end, avail, &n))
+            return false;
+        break;
+    default: return false;
+    }
+    *target = retaddr + (uint64_t)n;
+    return true;
 }
 
 const fk_reloc_form *fk_abi_reloc(const fk_abi *abi, uint32_t type)

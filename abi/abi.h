@@ -75,7 +75,21 @@ typedef struct {
     uint8_t length, nmatch;
     uint8_t mask[8], value[8];
     const char *name;
+    uint8_t target;    /* FK_TARGET_*: how the instruction names its callee */
 } fk_call_form;
+
+/* Where a direct call keeps the distance to its callee. */
+enum {
+    FK_TARGET_NONE,    /* indirect */
+    FK_TARGET_REL32,   /* amd64, i386: last 4 bytes, from the return address */
+    FK_TARGET_IMM26,   /* arm64: 26 bits, words, from the instruction */
+    FK_TARGET_LI,      /* power: bits 2..25, from the instruction */
+    FK_TARGET_BD,      /* power: bits 2..15, from the instruction */
+    FK_TARGET_RI32,    /* s390x: last 4 bytes, halfwords, from the instruction */
+    FK_TARGET_RI16,    /* s390x: last 2 bytes, halfwords, from the instruction */
+    FK_TARGET_J,       /* riscv: J-type immediate, from the instruction */
+    FK_TARGET_AUIPC,   /* riscv: jalr whose register the auipc before it sets */
+};
 
 /* What a relocation type means to a reader of data and code addresses. */
 typedef enum {
@@ -176,8 +190,11 @@ typedef struct fk_abi {
     bool poll_inclusive;       /* poll calls the GC when young_ptr <= limit (else <) */
     bool has_alloc_n;          /* caml_alloc1/2/3/N exist */
 
+    uint8_t local_entry;       /* bytes from a function's symbol to its local entry (power 8) */
     const fk_call_form *calls;
     size_t num_calls;
+    const fk_call_form *traps; /* instructions whose own address is looked up (power up to 4.14) */
+    size_t num_traps;
     const fk_reloc_form *relocs;
     size_t num_relocs;
 } fk_abi;
@@ -206,6 +223,16 @@ int fk_abi_index(const fk_abi *, const fk_reg *, fk_ocaml_version version);
  * amd64 and i386 bytes before a call may look like a longer one: the answer says
  * that a call ends there, and how long the first matching form is. */
 size_t fk_abi_call_length(const fk_abi *, const uint8_t *code, size_t avail);
+
+/* A trap instruction that a descriptor may have as its "return address" starts at
+ * code. Never reads outside. */
+bool fk_abi_is_trap(const fk_abi *, const uint8_t *code, size_t avail);
+
+/* Callee of the call instruction that ends at code + avail, the return address
+ * `retaddr`; false: no call, an indirect one, or one that only a relocation
+ * completes. Never reads outside. */
+bool fk_abi_call_target(const fk_abi *, const uint8_t *code, size_t avail, uint64_t retaddr,
+                        uint64_t *target);
 
 const fk_reloc_form *fk_abi_reloc(const fk_abi *, uint32_t type);
 

@@ -43,8 +43,8 @@ static const fk_reg_delta deltas[] = {
 };
 
 static const fk_call_form calls[] = {
-    {4, 4, {0, 0, 0, 0xfc}, {0, 0, 0, 0x94}, "bl"},
-    {4, 4, {0x1f, 0xfc, 0xff, 0xff}, {0x00, 0x00, 0x3f, 0xd6}, "blr"},
+    {4, 4, {0, 0, 0, 0xfc}, {0, 0, 0, 0x94}, "bl", FK_TARGET_IMM26},
+    {4, 4, {0x1f, 0xfc, 0xff, 0xff}, {0x00, 0x00, 0x3f, 0xd6}, "blr", FK_TARGET_NONE},
 };
 
 static const fk_reloc_form relocs[] = {

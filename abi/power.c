@@ -49,10 +49,16 @@ static const fk_reg_delta deltas[] = {
 
 /* Every branch with LK = 1 and AA = 0; bytes in little-endian order. */
 static const fk_call_form calls[] = {
-    {4, 4, {0x03, 0, 0, 0xfc}, {0x01, 0, 0, 0x48}, "bl"},
-    {4, 4, {0x03, 0, 0, 0xfc}, {0x01, 0, 0, 0x40}, "bcl"},
-    {4, 4, {0xff, 0x07, 0, 0xfc}, {0x21, 0x04, 0, 0x4c}, "bctrl"},
-    {4, 4, {0xff, 0x07, 0, 0xfc}, {0x21, 0x00, 0, 0x4c}, "blrl"},
+    {4, 4, {0x03, 0, 0, 0xfc}, {0x01, 0, 0, 0x48}, "bl", FK_TARGET_LI},
+    {4, 4, {0x03, 0, 0, 0xfc}, {0x01, 0, 0, 0x40}, "bcl", FK_TARGET_BD},
+    {4, 4, {0xff, 0x07, 0, 0xfc}, {0x21, 0x04, 0, 0x4c}, "bctrl", FK_TARGET_NONE},
+    {4, 4, {0xff, 0x07, 0, 0xfc}, {0x21, 0x00, 0, 0x4c}, "blrl", FK_TARGET_NONE},
+};
+
+/* td and tdi: a failed bound check of 4.x. */
+static const fk_call_form traps[] = {
+    {4, 4, {0xfe, 0x07, 0, 0xfc}, {0x88, 0x00, 0, 0x7c}, "td", FK_TARGET_NONE},
+    {4, 4, {0, 0, 0, 0xfc}, {0, 0, 0, 0x08}, "tdi", FK_TARGET_NONE},
 };
 
 static const fk_reloc_form relocs[] = {
@@ -95,8 +101,11 @@ const fk_abi fk_abi_power = {
     .header_gc_regs = 56,
     .c_link_base = 32,
     .c_stack_reserved = 32,
+    .local_entry = 8,
     .calls = calls,
     .num_calls = COUNT(calls),
+    .traps = traps,
+    .num_traps = COUNT(traps),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
 };

@@ -48,11 +48,11 @@ static const fk_reg_delta deltas[] = {
 };
 
 /* rd = ra in all of them. c.jalr with register 0 is c.ebreak: rows without it. */
-#define C_JALR(m0, v0, m1, v1) {2, 2, {m0, m1}, {v0, v1}, "c.jalr"}
+#define C_JALR(m0, v0, m1, v1) {2, 2, {m0, m1}, {v0, v1}, "c.jalr", FK_TARGET_NONE}
 
 static const fk_call_form calls[] = {
-    {4, 2, {0xff, 0x0f}, {0xef, 0x00}, "jal"},
-    {4, 2, {0xff, 0x7f}, {0xe7, 0x00}, "jalr"},
+    {4, 2, {0xff, 0x0f}, {0xef, 0x00}, "jal", FK_TARGET_J},
+    {4, 2, {0xff, 0x7f}, {0xe7, 0x00}, "jalr", FK_TARGET_AUIPC},
     C_JALR(0xff, 0x82, 0xf0, 0x90), /* odd registers */
     C_JALR(0xff, 0x02, 0xff, 0x91), C_JALR(0xff, 0x02, 0xfe, 0x92),
     C_JALR(0xff, 0x02, 0xfc, 0x94), C_JALR(0xff, 0x02, 0xf8, 0x98),

@@ -37,11 +37,11 @@ static const fk_reg_delta deltas[] = {
 };
 
 /* basr %r14,%r0 does not branch: its register field must not be 0. */
-#define BASR(mask, value) {2, 2, {0xff, mask}, {0x0d, value}, "basr"}
+#define BASR(mask, value) {2, 2, {0xff, mask}, {0x0d, value}, "basr", FK_TARGET_NONE}
 
 static const fk_call_form calls[] = {
-    {6, 2, {0xff, 0xff}, {0xc0, 0xe5}, "brasl"},
-    {4, 2, {0xff, 0xff}, {0xa7, 0xe5}, "bras"},
+    {6, 2, {0xff, 0xff}, {0xc0, 0xe5}, "brasl", FK_TARGET_RI32},
+    {4, 2, {0xff, 0xff}, {0xa7, 0xe5}, "bras", FK_TARGET_RI16},
     BASR(0xff, 0xe1), BASR(0xfe, 0xe2), BASR(0xfc, 0xe4), BASR(0xf8, 0xe8),
 };
 

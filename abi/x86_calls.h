@@ -15,15 +15,15 @@
 #ifndef FK_ABI_X86_CALLS_H
 #define FK_ABI_X86_CALLS_H
 
-#define E8_FORM {5, 1, {0xff}, {0xe8}, "call rel32"}
+#define E8_FORM {5, 1, {0xff}, {0xe8}, "call rel32", FK_TARGET_REL32}
 
 /* p = prefix bytes before FF: 0 of them, or one REX. */
-#define FF2(len, mask, value, name) {len, 2, {0xff, mask}, {0xff, value}, name}
-#define FF2_SIB(len, smask, svalue, name) {len, 3, {0xff, 0xff, smask}, {0xff, 0x14, svalue}, name}
+#define FF2(len, mask, value, name) {len, 2, {0xff, mask}, {0xff, value}, name, FK_TARGET_NONE}
+#define FF2_SIB(len, smask, svalue, name) {len, 3, {0xff, 0xff, smask}, {0xff, 0x14, svalue}, name, FK_TARGET_NONE}
 #define REX_FF2(len, mask, value, name) \
-    {(len) + 1, 3, {0xf0, 0xff, mask}, {0x40, 0xff, value}, name}
+    {(len) + 1, 3, {0xf0, 0xff, mask}, {0x40, 0xff, value}, name, FK_TARGET_NONE}
 #define REX_FF2_SIB(len, smask, svalue, name) \
-    {(len) + 1, 4, {0xf0, 0xff, 0xff, smask}, {0x40, 0xff, 0x14, svalue}, name}
+    {(len) + 1, 4, {0xf0, 0xff, 0xff, smask}, {0x40, 0xff, 0x14, svalue}, name, FK_TARGET_NONE}
 
 #define FF2_FORMS(M, S)                                                                       \
     M(2, 0xf8, 0xd0, "call reg"),                                                             \

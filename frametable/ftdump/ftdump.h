@@ -40,7 +40,9 @@ typedef struct ft_mode {
 
 extern const ft_mode ft_mode_descriptors, ft_mode_summary, ft_mode_totals, ft_mode_debuginfo,
     ft_mode_histogram, ft_mode_sizes, ft_mode_lookup, ft_mode_disassemble, ft_mode_diff,
-    ft_mode_recode, ft_mode_roundtrip;
+    ft_mode_recode, ft_mode_roundtrip, ft_mode_verify;
+
+typedef enum { FT_DETAILS, FT_SUMMARY_ONLY, FT_QUIET } ft_detail;
 
 typedef struct {
     const ft_mode *mode;
@@ -50,6 +52,10 @@ typedef struct {
     fk_generation recode;
     const char *module, *function; /* globs, NULL: all */
     const char *lookup, *plot;
+    unsigned groups;      /* --verify: rules to run */
+    ft_detail detail;     /* --verify: how much of each finding is shown */
+    bool strict;          /* --verify: a suspect counts as a finding */
+    const char *baseline; /* --verify: findings that are known */
     unsigned top; /* rows of a size table, 0: all */
     char **files;
     int num_files;
@@ -69,19 +75,27 @@ typedef struct ft_run {
     const ft_options *opt;
     ft_out out;
     ft_json json;
-    void *state;      /* the mode's own */
-    int shown;        /* headings written so far */
-    const char *path; /* the FILE at hand */
-    int images;       /* images opened so far */
-    int matched;      /* modules that passed the filters */
-    bool flat;        /* JSON: one image, no "files" array */
-    bool broken;      /* something could not be read */
-    bool findings;    /* differences, addresses not found */
+    void *state;         /* the mode's own */
+    int shown;           /* headings written so far */
+    const char *path;    /* the FILE at hand */
+    int images;          /* images opened so far */
+    int matched;         /* modules that passed the filters */
+    bool flat;           /* JSON: one image, no "files" array */
+    bool broken;         /* something could not be read */
+    bool findings;       /* differences, addresses not found, faults */
+    bool suspects;       /* --verify found something unusual, nothing wrong */
 } ft_run;
 
 /* Writes the fault to standard error and remembers that there was one. */
 void ft_fault(ft_run *, const fk_error *);
 void ft_complain(ft_run *, const char *file, const char *message);
+
+/* --- verify.c -------------------------------------------------------------- */
+
+/* Prints the text of a rule; false: there is none. */
+bool ft_explain(const char *rule);
+/* "structure,calls" -> groups; 0: an unknown name. NULL: all. */
+unsigned ft_verify_groups(const char *names);
 
 /* --- walk.c ---------------------------------------------------------------- */
 

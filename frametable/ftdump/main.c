@@ -124,6 +124,8 @@ static int exit_code(const ft_run *run)
         return FT_EXIT_USAGE;
     if (run->broken || run->findings)
         return FT_EXIT_FINDINGS;
+    if (run->suspects)
+        return FT_EXIT_SUSPECTS;
     return FT_EXIT_CLEAN;
 }
 

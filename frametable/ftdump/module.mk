@@ -2,7 +2,7 @@
 FTDUMP_DIR := frametable/ftdump
 TOOLS += ftdump
 ftdump_SRCS := $(sort $(wildcard $(FTDUMP_DIR)/*.c))
-ftdump_LIBS := frametable abi
+ftdump_LIBS := verify frametable abi
 # Not position independent: Capstone's tables would cost 340 page faults of relocation at each start.
 ftdump_LDLIBS = -no-pie $(CAPSTONE_LIBS) -ljansson -lelf -lm
 

@@ -27,7 +27,7 @@ static const char help_text[] =
     "  --diff OLD NEW     two builds compared, in total and by module\n"
     "  --recode=FORMAT    what the file would need in another format\n"
     "  --roundtrip        decode, encode, compare the bytes\n"
-    "  --verify[=RULE,..] prove the tables against the code (not in this build yet)\n"
+    "  --verify[=GROUP,..] hold the tables against themselves and the code (structure,calls)\n"
     "\n"
     "Options:\n"
     "  --module=GLOB, --function=GLOB   only these\n"
@@ -38,12 +38,12 @@ static const char help_text[] =
     "  --top=N                          only the N largest rows (--sizes, --diff, --recode)\n"
     "  --no-addresses                   output that does not change with the link order\n"
     "  --color=auto|always|never        auto respects NO_COLOR\n"
-    "  --explain=RULE, --error-display=quiet|summary|details, --strict,\n"
-    "  --baseline=FILE                  with --verify\n"
+    "  --error-display=quiet|summary|details, --strict, --baseline=FILE   with --verify\n"
+    "  --explain=RULE                   what a rule of --verify compares\n"
     "  --help, --version\n"
     "\n"
-    "Exit: 0 clean, 1 findings, differences or a table broken in part, 3 usage or\n"
-    "nothing could be read. Formats: A OCaml 4.05-4.10, B 4.11-5.1, C 5.2-5.4,\n"
+    "Exit: 0 clean, 1 findings, differences or a table broken in part, 2 only suspects,\n"
+    "3 usage or nothing could be read. Formats: A OCaml 4.05-4.10, B 4.11-5.1, C 5.2-5.4,\n"
     "O1-O3 OxCaml.\n";
 
 static bool fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -72,6 +72,10 @@ enum {
     OPT_HELP,
     OPT_VERSION,
     OPT_VERIFY,
+    OPT_EXPLAIN,
+    OPT_DETAIL,
+    OPT_STRICT,
+    OPT_BASELINE,
     OPT_MODES
 };
 
@@ -88,10 +92,10 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, OPT_HELP},
     {"version", no_argument, NULL, OPT_VERSION},
     {"verify", optional_argument, NULL, OPT_VERIFY},
-    {"explain", required_argument, NULL, OPT_VERIFY},
-    {"error-display", required_argument, NULL, OPT_VERIFY},
-    {"strict", no_argument, NULL, OPT_VERIFY},
-    {"baseline", required_argument, NULL, OPT_VERIFY},
+    {"explain", required_argument, NULL, OPT_EXPLAIN},
+    {"error-display", required_argument, NULL, OPT_DETAIL},
+    {"strict", no_argument, NULL, OPT_STRICT},
+    {"baseline", required_argument, NULL, OPT_BASELINE},
     /* modes, in the order of `modes` */
     {"descriptors", no_argument, NULL, OPT_MODES + 0},
     {"summary", no_argument, NULL, OPT_MODES + 1},
@@ -178,6 +182,33 @@ static bool serve_version(int *status)
     return served(status, text);
 }
 
+static bool set_verify(ft_options *o)
+{
+    o->groups = ft_verify_groups(optarg);
+    if (o->groups == 0)
+        return fail("--verify=%s: the groups are structure and calls", optarg);
+    return set_mode(o, &ft_mode_verify);
+}
+
+static bool explain(int *status)
+{
+    if (!ft_explain(optarg))
+        return fail("--explain=%s: no such rule", optarg);
+    *status = FT_EXIT_CLEAN;
+    return false;
+}
+
+static bool set_detail(ft_options *o)
+{
+    static const char *const names[] = {[FT_DETAILS] = "details", [FT_SUMMARY_ONLY] = "summary", [FT_QUIET] = "quiet"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(optarg, names[i]) == 0) {
+            o->detail = (ft_detail)i;
+            return true;
+        }
+    return fail("--error-display=%s: quiet, summary or details", optarg);
+}
+
 static bool set_option(ft_options *o, int c, int *status)
 {
     switch (c) {
@@ -191,7 +222,11 @@ static bool set_option(ft_options *o, int c, int *status)
     case OPT_COLOR: return set_color(o);
     case OPT_HELP: return served(status, help_text);
     case OPT_VERSION: return serve_version(status);
-    case OPT_VERIFY: return fail("--verify and its options are not part of this build yet");
+    case OPT_VERIFY: return set_verify(o);
+    case OPT_EXPLAIN: return explain(status);
+    case OPT_DETAIL: return set_detail(o);
+    case OPT_STRICT: return o->strict = true;
+    case OPT_BASELINE: o->baseline = optarg; return true;
     case OPT_FORMAT:
         return fk_generation_parse(optarg, &o->open.generation) ||
                fail("--format=%s: the format is auto or one of A B C O1 O2 O3", optarg);

@@ -1,0 +1,85 @@
+/* calls.c - rules that hold a descriptor against the call before it. */
+#include <string.h>
+
+#include "frametable/verify/internal.h"
+
+enum { WINDOW = 8 }; /* longest call form, and auipc before jalr */
+
+/* Up to WINDOW bytes that end at the return address: within its section, which
+ * may end there. */
+static size_t bytes_before(const fk_check *c, uint64_t retaddr, const uint8_t **code)
+{
+    for (size_t n = WINDOW; n > 0; n--) {
+        uint64_t avail;
+        const uint8_t *p = fk_image_bytes(c->image, retaddr - n, &avail);
+        if (p != NULL && avail >= n) {
+            *code = p;
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* A failed bound check that traps: the trap's own address is looked up. */
+static bool is_trap_at(const fk_check *c, uint64_t addr)
+{
+    uint64_t avail;
+    const uint8_t *p = fk_image_bytes(c->image, addr, &avail);
+    return p != NULL && fk_abi_is_trap(c->abi, p, avail);
+}
+
+static bool allocates(const char *name)
+{
+    static const char *const entries[] = {"caml_call_gc", "caml_alloc1", "caml_alloc2", "caml_alloc3", "caml_allocN"};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (strcmp(name, entries[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The callee by name: through the relocation in an object (4 bytes before the
+ * return address, or at the auipc 8 before it), else by the distance that the
+ * instruction holds. */
+static bool callee(const fk_check *c, const uint8_t *code, size_t n, uint64_t retaddr, fk_symbol *out)
+{
+    uint64_t target;
+    fk_kind kind = fk_image_kind(c->image);
+    if (kind == FK_KIND_OBJECT || kind == FK_KIND_ARCHIVE_MEMBER)
+        return fk_image_target(c->image, retaddr - 4, out) == FK_OK || fk_image_target(c->image, retaddr - 8, out) == FK_OK;
+    return fk_abi_call_target(c->abi, code, n, retaddr, &target) &&
+           fk_image_symbol_at(c->image, target, out) == FK_OK &&
+           (out->addr == target || out->addr + c->abi->local_entry == target);
+}
+
+static void call_entry(fk_check *c, const fk_descr *d, const uint8_t *code, size_t n)
+{
+    fk_symbol s;
+    bool flag = (d->flags & FK_DESCR_ALLOC) != 0;
+    if (!callee(c, code, n, d->retaddr, &s)) {
+        c->tally->count[FK_RULE_CALL_ENTRY][FK_VERDICT_UNCHECKED]++;
+        return;
+    }
+    if (allocates(s.name) == flag)
+        fk_check_ok(c, FK_RULE_CALL_ENTRY);
+    else
+        fk_check_say(c, FK_RULE_CALL_ENTRY, FK_VERDICT_WRONG, d,
+                     flag ? "the descriptor has the allocation flag, the call before it goes to %s"
+                          : "the descriptor has no allocation flag, the call before it goes to %s",
+                     s.name);
+}
+
+void fk_check_calls(fk_check *c, const fk_descr *d)
+{
+    const uint8_t *code = NULL;
+    size_t n = bytes_before(c, d->retaddr, &code);
+    if (n > 0 && fk_abi_call_length(c->abi, code, n) > 0) {
+        fk_check_ok(c, FK_RULE_CALL_BEFORE);
+        if (!(d->flags & FK_DESCR_RETURN_TO_C))
+            call_entry(c, d, code, n);
+    } else if (is_trap_at(c, d->retaddr))
+        fk_check_ok(c, FK_RULE_CALL_BEFORE);
+    else
+        fk_check_say(c, FK_RULE_CALL_BEFORE, FK_VERDICT_WRONG, d,
+                     "no call instruction of %s ends at 0x%llx, so nothing returns there", c->abi->name,
+                     (unsigned long long)d->retaddr);
+}

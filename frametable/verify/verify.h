@@ -1,0 +1,56 @@
+/* verify.h - rules that hold a frametable against itself and against the code.
+ *
+ * Each rule gives one verdict for each descriptor (or table) that it is about:
+ *   ok           both views agree
+ *   wrong        they contradict each other: one of them is a fault
+ *   suspect      unusual, but a compiler might mean it
+ *   not checked  the rule cannot tell here, and says why
+ */
+#ifndef FK_VERIFY_H
+#define FK_VERIFY_H
+
+#include "abi/abi.h"
+#include "framekit/frametable.h"
+
+typedef enum { FK_VERDICT_OK, FK_VERDICT_WRONG, FK_VERDICT_SUSPECT, FK_VERDICT_UNCHECKED, FK_VERDICTS } fk_verdict;
+const char *fk_verdict_name(fk_verdict);
+
+typedef enum {
+#define RULE(name, id, group, title, text) FK_RULE_##name,
+#include "frametable/verify/rules.def"
+#undef RULE
+    FK_RULES
+} fk_rule_number;
+
+enum { FK_GROUP_STRUCTURE = 1 << 0, FK_GROUP_CALLS = 1 << 1, FK_GROUPS_ALL = FK_GROUP_STRUCTURE | FK_GROUP_CALLS };
+
+typedef struct {
+    const char *id, *title, *text;
+    unsigned group; /* FK_GROUP_* */
+} fk_rule;
+extern const fk_rule fk_rules[FK_RULES];
+/* FK_RULES: unknown. */
+fk_rule_number fk_rule_by_id(const char *id);
+/* "structure" "calls"; 0: unknown. */
+unsigned fk_group_by_name(const char *name, size_t length);
+const char *fk_group_name(unsigned group);
+
+typedef struct {
+    fk_rule_number rule;
+    fk_verdict verdict;       /* never ok */
+    const fk_table *table;
+    const fk_descr *d;        /* NULL: about the table */
+    const char *sentence;     /* both views, no newline */
+} fk_finding;
+typedef void (*fk_finding_fn)(const fk_finding *, void *arg);
+
+/* How often each rule gave each verdict. */
+typedef struct {
+    uint64_t count[FK_RULES][FK_VERDICTS];
+} fk_tally;
+
+/* Runs the rules of `groups` over every table of the image. FK_SYSTEM: no
+ * memory. Memory: 16 bytes a descriptor. */
+fk_result fk_verify_image(const fk_image *, unsigned groups, fk_finding_fn, void *arg, fk_tally *, fk_error *);
+
+#endif
