@@ -76,7 +76,7 @@ MANIFEST = \
   $(foreach s,$(SHARED),755:$(BUILD)/lib/lib$(s).so.$(SONUM):$(libdir)/lib$(s).so.$(SONUM)) \
   $(foreach s,$(SHARED),link:lib$(s).so.$(SONUM):$(libdir)/lib$(s).so) \
   $(call to,644,$(INSTALL_HEADERS),$(includedir)/framekit) \
-  $(foreach f,$(INSTALL_TARGET),644:$(f):$(pkglibdir)/$(patsubst $(BUILD)/%,%,$(f))) \
+  $(foreach f,$(INSTALL_TARGET),$(if $(filter %/stubcheck,$(f)),755,644):$(f):$(pkglibdir)/$(patsubst $(BUILD)/%,%,$(f))) \
   $(foreach n,1 5 7,$(call to,644,$(filter %.$(n),$(INSTALL_MAN)),$(mandir)/man$(n))) \
   $(call to,644,$(INSTALL_BASH),$(bashdir)) \
   $(call to,644,$(INSTALL_ZSH),$(zshdir)) \

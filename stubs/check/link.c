@@ -164,8 +164,6 @@ static bool run_linker(command *c, const sc_object *o, char **error)
     int status = sc_capture(c->argv, 60, true, &out);
     if (status != 0) {
         const char *why = status == -2 ? "time limit" : status == 127 ? "no such program" : out;
-        char *start = strstr(out, "error:");
-        (void)start;
         if (asprintf(error, "%s cannot be linked with the harness by %s: %.*s", o->name, c->argv[0],
                      (int)strcspn(why, "\n"), why) < 0)
             *error = NULL;

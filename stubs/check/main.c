@@ -115,9 +115,8 @@ static int check_all(char **files, int n, const sc_options *options)
     int code = SC_HOLDS;
     bool unread = false;
     for (int i = 0; i < n && num < 256; i++) {
-        char dir[] = "/tmp/stubcheck-XXXXXX", *base = getenv("TMPDIR"), path[1024];
+        char *base = getenv("TMPDIR"), path[1024];
         snprintf(path, sizeof path, "%s/stubcheck-XXXXXX", base && *base ? base : "/tmp");
-        (void)dir;
         if (!mkdtemp(path)) {
             perror(path);
             return SC_USAGE;

@@ -20,9 +20,8 @@ static bool names(const char *text, const char *reg)
     return false;
 }
 
-static bool is_marked(const sc_result *r, const sc_violation *v, const sc_insn *n, bool by_name)
+static bool is_marked(const sc_violation *v, const sc_insn *n, bool by_name)
 {
-    (void)r;
     if (by_name)
         return n->stub && strcmp(n->stub, v->stub) == 0 && names(n->text, v->subject);
     return n->address <= v->where && v->where < n->address + n->length;
@@ -47,7 +46,7 @@ static size_t mark(const sc_result *r, const sc_violation *v, bool by_name, size
 {
     size_t n = 0;
     for (size_t i = 0; i < r->linked.code.count && n < MOST_MARKS; i++)
-        if (is_marked(r, v, &r->linked.code.insn[i], by_name))
+        if (is_marked(v, &r->linked.code.insn[i], by_name))
             marks[n++] = i;
     return n;
 }

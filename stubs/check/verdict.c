@@ -222,13 +222,12 @@ static bool has_contract(size_t stub, const char *contract)
     return false;
 }
 
-static unsigned sum(const sc_result *r, const unsigned *of, size_t stub, const char *contract)
+static unsigned sum(const unsigned *of, size_t stub, const char *contract)
 {
     unsigned total = 0;
     for (size_t i = 0; i < sc_num_rules; i++)
         if (strcmp(sc_rules[i].contract, contract) == 0)
             total += of[stub * sc_num_rules + i];
-    (void)r;
     return total;
 }
 
@@ -244,9 +243,9 @@ static bool was_stopped(const sc_result *r, size_t stub)
 sc_verdict sc_verdict_of(const sc_result *r, size_t stub, const char *contract, const char **reason)
 {
     *reason = NULL;
-    if (sum(r, r->failures, stub, contract))
+    if (sum(r->failures, stub, contract))
         return V_VIOLATED;
-    if (sum(r, r->checks, stub, contract))
+    if (sum(r->checks, stub, contract))
         return V_HOLDS;
     if (!has_contract(stub, contract) || !sc_stub_in_object(r, stub))
         return V_ABSENT;

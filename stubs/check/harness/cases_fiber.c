@@ -137,7 +137,6 @@ static void perform_unhandled(const char *name, bool re)
         return;
     performed p = perform_setup(re, 0);
     sc_state before = sc_block;
-    uint64_t first = W.stack;
     truth_of_two(Z_THIRD);
     sc_go(EV_caml_raise_unhandled_effect);
     check_continuation(&p, re);
@@ -152,7 +151,6 @@ static void perform_unhandled(const char *name, bool re)
     sc_stored(dom_at("current_stack"), W.stack, "fiber.switch", "dom.current_stack");
     if (!R.trap)
         sc_stored(dom_at("exn_handler"), W.trap, "fiber.switch", "dom.exn_handler");
-    (void)first;
     sc_check_c_entry(&before);
     sc_check(*sc_c_arg(0) == p.eff, "arguments.registers", "the effect",
              "`%s` passes 0x%llx as the effect, it is 0x%llx", NAME, (ull)*sc_c_arg(0), (ull)p.eff);

@@ -59,109 +59,148 @@ static void into_ocaml(int event)
     sc_zones[Z_STACK].low = W.S;
 }
 
-typedef struct {
-    sc_state before;
-    uint64_t sp, trap, link, ra;
-} level;
+/* What each level must find when control comes back to it. */
+static struct {
+    sc_state outer_c, inner_c;                   /* registers of the two C callers */
+    uint64_t outer_sp, inner_sp;                 /* stack pointers at their calls */
+    uint64_t link, fiber_sp, trap;               /* before anything ran */
+    uint64_t start_return, start_sp, start_trap; /* caml_start_program's header */
+    uint64_t start_link, S, handler_trap;        /* outer OCaml code's frame */
+    uint64_t exn, young;
+} N;
 
-static void nested(void)
+static void start_outer(void)
 {
-    static const char *const needed[] = {"caml_start_program", "caml_c_call", "caml_callback_asm",
-                                         "caml_call_gc", "caml_raise_exn", "caml_raise_exception"};
-    for (int i = 0; i < 6; i++)
-        if (!sc_stub_begin(needed[i]))
-            return;
-    level a = {.link = W.link, .trap = W.trap}, b = {0};
-    uint64_t exn = sc_random() & ~7ul, closure = sc_zone_base(Z_HEAP) + 64;
-    wr(closure, (uint64_t)(uintptr_t)sc_closure_code);
-    wr(W.stack + FK_STACK_SP, a.sp = (W.S - 512) & ~15ul);
-
+    N.link = W.link;
+    N.trap = W.trap;
+    N.exn = sc_random() & ~7ul;
+    wr(W.stack + FK_STACK_SP, N.fiber_sp = (W.S - 512) & ~15ul);
     sc_randomize();
-    from_c("caml_start_program", (W.link - 512) & ~15ul, sc_c_return);
-    a.before = sc_block;
+    from_c("caml_start_program", N.outer_sp = (W.link - 512) & ~15ul, sc_c_return);
+    N.outer_c = sc_block;
     into_ocaml(EV_caml_program);
-    a.ra = sc_return_address();
-    uint64_t trap0 = W.trap, link0 = W.link, sp0 = *R.sp + sc_this_port.pushes_return;
+    N.start_return = sc_return_address();
+    N.start_trap = W.trap;
+    N.start_link = W.link;
+    N.start_sp = *R.sp + sc_this_port.pushes_return;
+}
 
+/* Outer OCaml code pushes a handler and calls C. */
+static void call_c_from_outer(void)
+{
     ocaml_frame();
-    uint64_t S1 = W.S, trap1 = W.S + TRAP;
-    wr(trap1, trap0);
-    wr(trap1 + FK_TRAP_HANDLER, (uint64_t)(uintptr_t)sc_handler);
-    set_trap(trap1);
-    W.trap = trap1;
+    N.S = W.S;
+    N.handler_trap = W.S + TRAP;
+    wr(N.handler_trap, N.start_trap);
+    wr(N.handler_trap + FK_TRAP_HANDLER, (uint64_t)(uintptr_t)sc_handler);
+    set_trap(W.trap = N.handler_trap);
     sc_zones[Z_STACK].low = W.S;
     *R.c_function = (uint64_t)(uintptr_t)sc_c_function;
     sc_call(sc_stub_begin("caml_c_call"), sc_ocaml_return);
-    b.before = sc_block;
+    sc_state before = sc_block;
     sc_go(EV_sc_c_function);
-    sc_check_c_entry(&b.before);
+    sc_check_c_entry(&before);
+}
 
-    b.sp = (*R.sp - 512) & ~15ul;
+static void call_back_into_inner(void)
+{
+    uint64_t closure = sc_zone_base(Z_HEAP) + 64;
+    wr(closure, (uint64_t)(uintptr_t)sc_closure_code);
     *sc_c_arg(1) = closure;
     *sc_c_arg(2) = closure + 64;
-    from_c("caml_callback_asm", b.sp, sc_c_return);
-    b.before = sc_block;
+    from_c("caml_callback_asm", N.inner_sp = (*R.sp - 512) & ~15ul, sc_c_return);
+    N.inner_c = sc_block;
     into_ocaml(EV_sc_closure_code);
-    same(rd(W.link + sc_abi->c_link_base + FK_C_LINK_PREV), link0, "walk.link", "the previous link");
-    same(rd(link0 + sc_abi->c_link_base + FK_C_LINK_SP), S1 - sc_abi->first_frame, "walk.link",
-         "the outer chunk's stack pointer");
-    same(rd(S1 + (uint64_t)(int64_t)sc_abi->ra_offset), (uint64_t)(uintptr_t)sc_ocaml_return,
+    same(rd(W.link + sc_abi->c_link_base + FK_C_LINK_PREV), N.start_link, "walk.link",
+         "the previous link");
+    same(rd(N.start_link + sc_abi->c_link_base + FK_C_LINK_SP), N.S - sc_abi->first_frame,
+         "walk.link", "the outer chunk's stack pointer");
+    same(rd(N.S + (uint64_t)(int64_t)sc_abi->ra_offset), (uint64_t)(uintptr_t)sc_ocaml_return,
          "walk.return-address", "the outer chunk's return address");
+}
 
+static void collect_in_inner(void)
+{
     ocaml_frame();
     *R.young = sc_random() & ~7ul;
-    uint64_t toc = sc_random();
     if (R.toc)
-        wr(W.S + 24, toc);
+        wr(W.S + 24, sc_random());
     sc_zones[Z_STACK].low = W.S;
     sc_call(sc_stub_begin("caml_call_gc"), sc_ocaml_return);
-    level c = {.before = sc_block};
+    sc_state before = sc_block;
     sc_go(EV_caml_garbage_collection);
     same(DOM("gc_regs"), W.bucket + sc_abi->bucket_base, "domain.gc-regs", "dom.gc_regs");
-    sc_check_c_entry(&c.before);
+    sc_check_c_entry(&before);
     sc_sync();
     sc_c_body(false);
     sc_c_leave(0);
     sc_go(EV_sc_ocaml_return);
     same(DOM("gc_regs_buckets"), W.bucket, "domain.buckets", "dom.gc_regs_buckets");
+}
 
+/* Inner OCaml code raises: the callback returns an exception result to C. */
+static void raise_out_of_inner(void)
+{
     wr(dom_at("backtrace_active"), 0);
-    *R.result = exn;
-    uint64_t young = *R.young = sc_random() & ~7ul;
+    *R.result = N.exn;
+    N.young = *R.young = sc_random() & ~7ul;
     sc_call(sc_stub_begin("caml_raise_exn"), sc_ocaml_return);
     sc_go(EV_sc_c_return);
     sc_stub_begin("caml_callback_asm");
-    sc_check_sp(b.sp);
-    same(*R.result, exn | 2, "result.value", "the exception result");
-    sc_check_kept(&b.before, FK_REG_C_CALLEE_SAVED, FK_REG_SP, "c-abi.kept");
-    same(DOM("c_stack"), link0, "walk.link", "dom.c_stack");
-    same(DOM("exn_handler"), trap1, "exception.chain", "dom.exn_handler");
-    same(rd(W.stack + FK_STACK_SP), S1 - sc_abi->first_frame, "walk.bottom",
+    sc_check_sp(N.inner_sp);
+    same(*R.result, N.exn | 2, "result.value", "the exception result");
+    sc_check_kept(&N.inner_c, FK_REG_C_CALLEE_SAVED, FK_REG_SP, "c-abi.kept");
+    same(DOM("c_stack"), N.start_link, "walk.link", "dom.c_stack");
+    same(DOM("exn_handler"), N.handler_trap, "exception.chain", "dom.exn_handler");
+    same(rd(W.stack + FK_STACK_SP), N.S - sc_abi->first_frame, "walk.bottom",
          "the fiber's stack pointer");
-    same(DOM("young_ptr"), young, "domain.young-stored", "dom.young_ptr");
+    same(DOM("young_ptr"), N.young, "domain.young-stored", "dom.young_ptr");
+}
 
+/* C raises it again, into the handler of outer OCaml code. */
+static void raise_into_outer(void)
+{
     sc_sync();
-    *sc_c_arg(1) = exn;
-    from_c("caml_raise_exception", b.sp - 64, sc_c_return);
+    *sc_c_arg(1) = N.exn;
+    from_c("caml_raise_exception", N.inner_sp - 64, sc_c_return);
     sc_go(EV_sc_handler);
-    same(*R.sp, trap1 + FK_TRAP_SIZE - sc_abi->frame_reserved, "exception.handler",
+    same(*R.sp, N.handler_trap + FK_TRAP_SIZE - sc_abi->frame_reserved, "exception.handler",
          "the handler's stack pointer");
-    same(*R.result, exn, "exception.bucket", "the exception");
-    same(trap_now(), trap0, "exception.chain", "the previous handler");
-    same(*R.young, young, "pointers.young", "young_ptr");
+    same(*R.result, N.exn, "exception.bucket", "the exception");
+    same(trap_now(), N.start_trap, "exception.chain", "the previous handler");
+    same(*R.young, N.young, "pointers.young", "young_ptr");
+}
 
-    sc_stub_begin("caml_start_program");
+static void return_from_outer(void)
+{
     uint64_t result = sc_random();
+    sc_stub_begin("caml_start_program");
     sc_ocaml_body();
     *R.result = result;
-    *R.sp = sp0;
-    sc_block.pc = a.ra;
+    *R.sp = N.start_sp;
+    sc_block.pc = N.start_return;
     sc_go(EV_sc_c_return);
     same(*R.result, result, "result.value", "the result");
-    sc_check_kept(&a.before, FK_REG_C_CALLEE_SAVED, FK_REG_SP, "c-abi.kept");
-    same(DOM("c_stack"), a.link, "walk.link", "dom.c_stack");
-    same(DOM("exn_handler"), a.trap, "exception.chain", "dom.exn_handler");
-    same(rd(W.stack + FK_STACK_SP), a.sp, "walk.bottom", "the fiber's stack pointer");
+    sc_check_kept(&N.outer_c, FK_REG_C_CALLEE_SAVED, FK_REG_SP, "c-abi.kept");
+    same(DOM("c_stack"), N.link, "walk.link", "dom.c_stack");
+    same(DOM("exn_handler"), N.trap, "exception.chain", "dom.exn_handler");
+    same(rd(W.stack + FK_STACK_SP), N.fiber_sp, "walk.bottom", "the fiber's stack pointer");
+}
+
+static void nested(void)
+{
+    static const char *const needed[] = {"caml_start_program", "caml_c_call", "caml_callback_asm",
+                                         "caml_call_gc", "caml_raise_exn", "caml_raise_exception"};
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (!sc_stub_begin(needed[i]))
+            return;
+    start_outer();
+    call_c_from_outer();
+    call_back_into_inner();
+    collect_in_inner();
+    raise_out_of_inner();
+    raise_into_outer();
+    return_from_outer();
 }
 
 /* --- save areas and exceptions --------------------------------------------------- */

@@ -358,10 +358,8 @@ static bool breakpoints_work(void)
     sc_ocaml_state();
     sc_block.pc = (uint64_t)(uintptr_t)sc_ocaml_return;
     sc_trace_arm();
-    uint8_t below = *(uint8_t *)(uintptr_t)(*R.sp - 8);
     bool there = sc_resume() == EV_sc_ocaml_return;
     sc_trace_disarm();
-    (void)below;
     return there && memcmp((void *)sc_ocaml_return, sc_this_port.trap, sc_this_port.trap_length);
 }
 
