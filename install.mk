@@ -76,7 +76,7 @@ MANIFEST = \
   $(foreach s,$(SHARED),755:$(BUILD)/lib/lib$(s).so.$(SONUM):$(libdir)/lib$(s).so.$(SONUM)) \
   $(foreach s,$(SHARED),link:lib$(s).so.$(SONUM):$(libdir)/lib$(s).so) \
   $(call to,644,$(INSTALL_HEADERS),$(includedir)/framekit) \
-  $(foreach f,$(INSTALL_TARGET),$(if $(filter %/stubcheck,$(f)),755,644):$(f):$(pkglibdir)/$(patsubst $(BUILD)/%,%,$(f))) \
+  $(foreach f,$(INSTALL_TARGET),as-is:$(f):$(pkglibdir)/$(patsubst $(BUILD)/%,%,$(f))) \
   $(foreach n,1 5 7,$(call to,644,$(filter %.$(n),$(INSTALL_MAN)),$(mandir)/man$(n))) \
   $(call to,644,$(INSTALL_BASH),$(bashdir)) \
   $(call to,644,$(INSTALL_ZSH),$(zshdir)) \
@@ -91,6 +91,7 @@ install: all $$(FROM_FILES) ## install into DESTDIR and prefix
 	@set -e; for w in $(MANIFEST); do \
 	  mode=$${w%%:*}; rest=$${w#*:}; from=$${rest%%:*}; to="$(DESTDIR)$${rest#*:}"; \
 	  mkdir -p "$${to%/*}"; \
+	  if [ $$mode = as-is ]; then mode=644; [ ! -x $$from ] || mode=755; fi; \
 	  if [ $$mode = link ]; then ln -sf $$from "$$to"; else install -m $$mode $$from "$$to"; fi; \
 	done; echo "installed in $(DESTDIR)$(prefix)"
 

@@ -8,7 +8,7 @@
 # `--param arch=ARCH` takes cc-, qemu- and ocaml features of all others away.
 # Substitutions: %build, %top, %tier, %python, %ocaml (qemu-ci/ocaml), %arches,
 # %cc_ARCH, %as_ARCH, %qemu_ARCH ("" on the machine's own architecture).
-import glob, os, re, shutil, subprocess, sys
+import glob, importlib.util, os, re, shutil, subprocess, sys
 import lit.formats
 
 top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -72,5 +72,7 @@ subs += [("%python", sys.executable), ("%arches", " ".join(names)), ("%ocaml", o
 if subprocess.run([os.path.join(top, "qemu-ci", "capstone"), "--check"],
                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
     config.available_features.add("capstone")
+if importlib.util.find_spec("yaml"):
+    config.available_features.add("python-yaml")
 # Longest first: %as_amd64 must not be cut by a shorter name.
 config.substitutions += sorted(subs, key=lambda s: -len(s[0]))

@@ -11,7 +11,6 @@ $(BUILD)/install/libframetable.a: $$(call obj,$$(frametable_SRCS) $$(abi_SRCS))
 	$(call say,AR,$@)$(AR) rcs $@ $^
 
 INSTALL_HEADERS += $(wildcard include/framekit/*.h)
-INSTALL_PC += packaging/framekit.pc.in
 INSTALL_DOC += $(wildcard README.md LICENSE CHANGELOG.md docs/*.md)
 
 # Completions come from --help; a hand-written NAME.bash-completion wins.
