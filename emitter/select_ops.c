@@ -158,6 +158,15 @@ static void match_based(sel *s, const cmm_expr *e, int64_t disp, sel_address *a)
     a->mode = (lin_amode){.has_base = true, .scale = 1, .disp = disp};
 }
 
+/* Can a load-address instruction hold the constants of this sum? When not, sel_match_address
+ * takes the whole sum as base, and a port that adds with load-address would never end. */
+bool sel_sum_fits(sel *s, const cmm_expr *e)
+{
+    lin_amode m = {.has_base = true, .scale = 1};
+    strip_constants(s, e, &m.disp);
+    return m.disp == 0 || fits(s, &m, CMM_WORD_INT, false);
+}
+
 /* Evaluates what cannot wait; what is left is in a. Always succeeds when the port
  * takes a plain base register. */
 bool sel_match_address(sel *s, const cmm_expr *e, cmm_chunk chunk, bool store, sel_address *a)

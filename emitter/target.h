@@ -195,6 +195,7 @@ typedef struct {
     sel_opn base, index;
     lin_amode mode;
 } sel_address;
+bool sel_sum_fits(struct sel *, const cmm_expr *);
 bool sel_match_address(struct sel *, const cmm_expr *, cmm_chunk, bool store, sel_address *);
 lin_insn *sel_emit_mem(struct sel *, lin_op, unsigned nres, unsigned nargs, cmm_chunk,
                        const sel_address *);

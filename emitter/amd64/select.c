@@ -76,7 +76,7 @@ lin_vreg amd64_select(struct sel *s, const cmm_expr *e, lin_vreg into)
     sel_address a;
     if (!three)
         return 0;
-    if (!sel_match_address(s, e, CMM_WORD_INT, false, &a))
+    if (!sel_sum_fits(s, e) || !sel_match_address(s, e, CMM_WORD_INT, false, &a))
         return 0;
     return emit_lea(s, e, &a, into);
 }

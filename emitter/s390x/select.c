@@ -65,7 +65,7 @@ lin_vreg s390x_select(struct sel *s, const cmm_expr *e, lin_vreg into)
     sel_address a;
     if (!is_add(e) || !sel_const(s, sel_child(s, e->args[1]), &c) || !is_add(sel_child(s, e->args[0]).e))
         return 0;
-    if (!sel_match_address(s, e, CMM_WORD_INT, false, &a))
+    if (!sel_sum_fits(s, e) || !sel_match_address(s, e, CMM_WORD_INT, false, &a))
         return 0;
     lin_insn *i = sel_emit_mem(s, LIN_LEA, 1, 0, CMM_WORD_INT, &a);
     return sel_result(s, i, cmm_type_count(e->type) ? cmm_type_at(e->type, 0) : CMM_INT, into);
