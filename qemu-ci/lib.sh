@@ -105,7 +105,8 @@ download() {
     mkdir -p "$to" "$st/lists/partial" "$st/cache/archives/partial"
     echo "deb [arch=$a signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $site $suite main" \
         >"$st/sources.list"
-    local o=(-q -oAPT::Architecture="$a" -oAPT::Architectures="$a" -oAPT::Sandbox::User=root
+    # Signatures are checked, dates are not: a mirror may be a snapshot of a day.
+    local o=(-q -oAcquire::Check-Valid-Until=false -oAPT::Architecture="$a" -oAPT::Architectures="$a" -oAPT::Sandbox::User=root
         -oAcquire::Retries=2 -oAcquire::Retries::Delay=false -oAPT::Update::Error-Mode=any
         -oDir::Etc::sourcelist="$st/sources.list" -oDir::Etc::sourceparts=-
         -oDir::State::Lists="$st/lists" -oDir::Cache="$st/cache" -oDir::State::status=/dev/null)
