@@ -45,6 +45,7 @@ static void make_c_caller(entry *e)
         e->bottom = DOM("bottom_of_stack");
         e->last_ra = DOM("last_return_address");
     }
+    wr(dom_at("gc_regs"), sc_random()); /* C may run inside a collection */
     e->exn = W.trap;
     e->gc_regs = DOM("gc_regs");
 }
@@ -93,6 +94,10 @@ static void check_c_link(entry *e)
     sc_check(link < e->sp && link > e->sp - 1024 && link % sc_this_port.c_align == 0,
              "c-entry.stack", "link", "`%s` makes 0x%llx the C stack, its caller's frame is at 0x%llx",
              NAME, (ull)link, (ull)e->sp);
+    if (R.toc)
+        sc_check(rd(link) == e->sp, "c-entry.back-chain", "back chain",
+                 "`%s` leaves back chain 0x%llx in its frame, its caller's frame is at 0x%llx", NAME,
+                 (ull)rd(link), (ull)e->sp);
     sc_check(rd(base + FK_C_LINK_PREV) == W.link, "walk.link", "the previous link",
              "`%s` links to 0x%llx, the previous C link is at 0x%llx", NAME,
              (ull)rd(base + FK_C_LINK_PREV), (ull)W.link);
