@@ -31,9 +31,7 @@ void fk_mp_table_cancel_offsets(fk_mp_table *t)
 static void settle_thread(fk_mp_table *t)
 {
     fk_mp_table_cancel_offsets(t);
-    for (size_t i = 0; i < t->size; i++)
-        if (!(t->state[i] & (FK_MP_BEGUN_ALLOC | FK_MP_DELETED)))
-            fk_mp_table_delete(t, i);
+    fk_mp_table_forget_unreported(t);
 }
 
 /* Moves all that the current profile tracks into one new orphan table. */

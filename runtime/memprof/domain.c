@@ -121,18 +121,6 @@ void fk_mp_thread_enter(fk_mp_thread *th)
     fk_mp_update_pending(d);
 }
 
-static bool is_unreported(const fk_mp_table *t, size_t i)
-{
-    return !(t->state[i] & FK_MP_BEGUN_ALLOC);
-}
-
-static void forget_unreported(fk_mp_table *t)
-{
-    for (size_t i = 0; i < t->size; i++)
-        if (!(t->state[i] & FK_MP_DELETED) && is_unreported(t, i))
-            fk_mp_table_delete(t, i);
-}
-
 static void thread_free(fk_mp_thread *th)
 {
     if (th->prev)
@@ -162,7 +150,7 @@ void fk_mp_thread_delete(fk_mp_thread *th)
 {
     fk_mp_domain *d = th->domain;
     abandon_run(th);
-    forget_unreported(&th->table);
+    fk_mp_table_forget_unreported(&th->table);
     fk_mp_table_move(&th->table, &d->table, NULL);
     thread_free(th);
 }
@@ -215,7 +203,7 @@ static void orphan_own(fk_mp_domain *d)
     fk_mp_table *t = fk_mp_orphan_new(d, &d->table);
     for (fk_mp_thread *th = d->threads; th; th = th->next) {
         abandon_run(th);
-        forget_unreported(&th->table);
+        fk_mp_table_forget_unreported(&th->table);
         if (t)
             fk_mp_table_move(&th->table, t, NULL);
     }

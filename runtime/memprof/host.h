@@ -2,8 +2,8 @@
  *
  * The engine (engine.c, table.c, profile.c) knows no heap, no object layout
  * and no thread library. A host implements the functions below and calls the
- * entry points of engine.h. Two hosts exist: host_framekit.c and
- * host_ocaml.c (the real OCaml 5.3 and 5.4). A host is usually compiled in
+ * entry points of engine.h. One host exists today: host_ocaml.c (the real
+ * OCaml 5.3 and 5.4). A host is usually compiled in
  * one unit with the engine, so that these calls are inlined.
  *
  * Vocabulary

@@ -131,6 +131,13 @@ void fk_mp_table_delete(fk_mp_table *t, size_t i)
     t->holes++;
 }
 
+void fk_mp_table_forget_unreported(fk_mp_table *t)
+{
+    for (size_t i = 0; i < t->size; i++)
+        if (!(t->state[i] & FK_MP_BEGUN_ALLOC))
+            fk_mp_table_delete(t, i);
+}
+
 void fk_mp_table_set_datum(fk_mp_table *t, size_t i, fk_mp_value v)
 {
     t->datum[i] = v;

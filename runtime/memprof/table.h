@@ -89,6 +89,8 @@ bool fk_mp_table_reserve(fk_mp_table *, size_t n);
  * change owner), NULL in a table without info. */
 size_t fk_mp_table_add(fk_mp_table *, fk_mp_value block, uint16_t state, const fk_mp_info *info);
 void fk_mp_table_delete(fk_mp_table *, size_t index);
+/* Deletes entries whose allocation was never reported. */
+void fk_mp_table_forget_unreported(fk_mp_table *);
 void fk_mp_table_set_datum(fk_mp_table *, size_t index, fk_mp_value datum);
 /* Removes holes and gives memory back. */
 void fk_mp_table_pack(fk_mp_table *);
