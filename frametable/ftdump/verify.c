@@ -62,7 +62,7 @@ static int compare_key(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-static bool read_baseline(ft_run *run, FILE *f)
+static bool read_baseline(FILE *f)
 {
     char line[KEY];
     while (fgets(line, sizeof line, f) != NULL) {
@@ -76,7 +76,6 @@ static bool read_baseline(ft_run *run, FILE *f)
         memcpy(p[now.num_baseline++], line, sizeof line);
     }
     qsort(now.baseline, now.num_baseline, KEY, compare_key);
-    (void)run;
     return !ferror(f);
 }
 
@@ -86,7 +85,7 @@ static void begin(ft_run *run)
     if (path == NULL)
         return;
     FILE *f = fopen(path, "r");
-    if (f == NULL || !read_baseline(run, f)) {
+    if (f == NULL || !read_baseline(f)) {
         ft_complain(run, path, "the baseline cannot be read; every finding is shown");
         run->broken = true;
     }
