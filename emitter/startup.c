@@ -309,13 +309,17 @@ static void frametables(FILE *out, const cmmc_startup_unit *units, size_t n) {
     close_table(out);
 }
 
+/* The count is an index into caml_globals, so a unit without roots is not counted. */
 static void program(FILE *out, const cmmc_startup_unit *units, size_t n) {
     fputs("(function \"caml_program\" () (reduce_code_size) poll_default\n (seq\n", out);
     for (size_t i = 0; i < n; i++) {
         if (units[i].entry) {
             fputs("  (app \"", out);
             quoted(out, units[i].symbol);
-            fputs(".entry\" unit)\n  (store int \"caml_globals_inited\""
+            fputs(".entry\" unit)\n", out);
+        }
+        if (units[i].roots) {
+            fputs("  (store int \"caml_globals_inited\""
                   " (+ (load_mut int \"caml_globals_inited\") 1))\n",
                   out);
         }

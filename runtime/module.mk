@@ -25,8 +25,8 @@ $(BUILD)/$(1)/$(4): $$$$(patsubst %.c,$(BUILD)/$(1)/rt-$(2)/%.o,$$$$(RUNTIME_COR
 EXTRA_ALL += $(BUILD)/$(1)/$(4)
 -include $$(shell find $(BUILD)/$(1)/rt-$(2) -name '*.d' 2>/dev/null)
 endef
-$(foreach a,$(ARCHES),$(eval $(call runtime_rules,$(a),5.3,stubs.o,libframekit.a,503)))
-$(foreach a,$(ARCHES),$(eval $(call runtime_rules,$(a),5.4,stubs-5.4.o,libframekit-5.4.a,504)))
+$(foreach a,$(TARGETS),$(eval $(call runtime_rules,$(a),5.3,stubs.o,libframekit.a,503)))
+$(foreach a,$(TARGETS),$(eval $(call runtime_rules,$(a),5.4,stubs-5.4.o,libframekit-5.4.a,504)))
 
 TOOLS += framekit-missing-prims
 framekit-missing-prims_SRCS := runtime/tools/missing_prims.c
@@ -36,6 +36,8 @@ TOOLS += framekit-seed
 framekit-seed_SRCS := runtime/tools/seed.c
 framekit-seed_LIBS := frametable abi
 framekit-seed_LDLIBS := -lelf
+
+INSTALL_PC += runtime/framekit-runtime.pc.in
 
 CHECK_SUITES += runtime
 QUICK_SUITES += runtime

@@ -120,9 +120,10 @@ static void scan_unit(intptr_t i, root_fn fn, void *ctx)
 void fk_scan_globals(enum scan_kind kind, root_fn fn, void *ctx)
 {
     intptr_t from = kind == SCAN_YOUNG ? globals_scanned : 0;
-    /* The unit being initialised, number caml_globals_inited, is included. */
-    for (intptr_t i = from; i <= caml_globals_inited && caml_globals[i]; i++)
+    intptr_t i = from;
+    /* The unit being initialised, number caml_globals_inited, is included, and scanned again. */
+    for (; i <= caml_globals_inited && caml_globals[i]; i++)
         scan_unit(i, fn, ctx);
-    globals_scanned = caml_globals_inited;
+    globals_scanned = i < caml_globals_inited ? i : caml_globals_inited;
     fk_globals_scan(kind, fn, ctx);
 }
