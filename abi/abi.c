@@ -1,6 +1,7 @@
 /* abi.c - look-ups in the tables of this folder. */
 #include <string.h>
 
+#include "abi/bits.h"
 #include "abi/table.h"
 
 const fk_abi *const fk_abis[] = {
@@ -107,25 +108,11 @@ bool fk_abi_is_trap(const fk_abi *abi, const uint8_t *code, size_t avail)
     return false;
 }
 
-static uint32_t read32(const fk_abi *abi, const uint8_t *p)
-{
-    if (abi->big_endian)
-        return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-}
-
-/* The low `bits` bits of n, signed. */
-static int64_t sign_extend(uint64_t n, unsigned bits)
-{
-    uint64_t sign = (uint64_t)1 << (bits - 1);
-    return (int64_t)((n & (2 * sign - 1)) ^ sign) - (int64_t)sign;
-}
-
 /* imm[20|10:1|11|19:12] in bits 31..12 */
 static int64_t j_immediate(uint32_t i)
 {
     uint32_t n = (i >> 31 & 1) << 20 | (i >> 12 & 0xff) << 12 | (i >> 20 & 1) << 11 | (i >> 21 & 0x3ff) << 1;
-    return sign_extend(n, 21);
+    return fk_sign_extend(n, 21);
 }
 
 /* auipc rd, hi; jalr ra, lo(rd): `end` is behind the jalr. */
@@ -133,10 +120,10 @@ static bool auipc_distance(const fk_abi *abi, const uint8_t *end, size_t avail, 
 {
     if (avail < 8)
         return false;
-    uint32_t hi = read32(abi, end - 8), lo = read32(abi, end - 4);
+    uint32_t hi = fk_abi_read32(abi, end - 8), lo = fk_abi_read32(abi, end - 4);
     if ((hi & 0x7f) != 0x17 || (hi >> 7 & 31) != (lo >> 15 & 31))
         return false;
-    *distance = (int32_t)(hi & 0xfffff000u) + sign_extend(lo >> 20, 12) - 8;
+    *distance = (int32_t)(hi & 0xfffff000u) + fk_sign_extend(lo >> 20, 12) - 8;
     return true;
 }
 
@@ -149,13 +136,13 @@ bool fk_abi_call_target(const fk_abi *abi, const uint8_t *code, size_t avail, ui
     if (!form)
         return false;
     switch (form->target) {
-    case FK_TARGET_REL32: n = (int32_t)read32(abi, end - 4); break;
-    case FK_TARGET_IMM26: n = start + sign_extend(read32(abi, end - 4), 26) * 4; break;
-    case FK_TARGET_LI: n = start + sign_extend(read32(abi, end - 4) & 0x3fffffc, 26); break;
-    case FK_TARGET_BD: n = start + sign_extend(read32(abi, end - 4) & 0xfffc, 16); break;
-    case FK_TARGET_RI32: n = start + (int64_t)(int32_t)read32(abi, end - 4) * 2; break;
-    case FK_TARGET_RI16: n = start + sign_extend(read32(abi, end - 4), 16) * 2; break;
-    case FK_TARGET_J: n = start + j_immediate(read32(abi, end - 4)); break;
+    case FK_TARGET_REL32: n = (int32_t)fk_abi_read32(abi, end - 4); break;
+    case FK_TARGET_IMM26: n = start + fk_sign_extend(fk_abi_read32(abi, end - 4), 26) * 4; break;
+    case FK_TARGET_LI: n = start + fk_sign_extend(fk_abi_read32(abi, end - 4) & 0x3fffffc, 26); break;
+    case FK_TARGET_BD: n = start + fk_sign_extend(fk_abi_read32(abi, end - 4) & 0xfffc, 16); break;
+    case FK_TARGET_RI32: n = start + (int64_t)(int32_t)fk_abi_read32(abi, end - 4) * 2; break;
+    case FK_TARGET_RI16: n = start + fk_sign_extend(fk_abi_read32(abi, end - 4), 16) * 2; break;
+    case FK_TARGET_J: n = start + j_immediate(fk_abi_read32(abi, end - 4)); break;
     case FK_TARGET_AUIPC:
         if (!auipc_distance(abi, end, avail, &n))
             return false;

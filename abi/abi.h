@@ -91,6 +91,33 @@ enum {
     FK_TARGET_AUIPC,   /* riscv: jalr whose register the auipc before it sets */
 };
 
+/* A stub that a linker puts between a call and its callee: the words that must be at its start. */
+typedef struct {
+    const char *name;
+    uint8_t length;    /* bytes that are compared */
+    uint8_t how;       /* FK_STUB_* */
+    uint8_t at;        /* bytes to the (first) field of the address */
+    bool slot;         /* the address is of a word that holds the callee's, else the callee's */
+    uint32_t mask[5], value[5];
+} fk_stub_form;
+
+/* What makes the address. */
+enum {
+    FK_STUB_REL32,     /* 4 bytes, from their end */
+    FK_STUB_ABS32,     /* 4 bytes */
+    FK_STUB_GOT32,     /* 4 bytes, from the global offset table (i386) */
+    FK_STUB_RI32,      /* 4 bytes, halfwords, from the stub (s390x) */
+    FK_STUB_PAGE,      /* adrp, then ldr or add (arm64) */
+    FK_STUB_LITERAL,   /* the 8 bytes at `at` are the slot (arm64) */
+    FK_STUB_LITERAL_PIC, /* ... a distance from the second instruction (arm64) */
+    FK_STUB_TOC_HA,    /* addis, then ld or addi, from the TOC pointer (power) */
+    FK_STUB_TOC_LO,    /* ld, from the TOC pointer (power) */
+    FK_STUB_PCREL34,   /* pld or paddi (power) */
+    FK_STUB_LI26,      /* b (power) */
+    FK_STUB_AUIPC_LD,  /* auipc, then ld (riscv) */
+    FK_STUB_ARM,       /* add, add, ldr (armhf) */
+};
+
 /* What a relocation type means to a reader of data and code addresses. */
 typedef enum {
     FK_RELOC_ABS,      /* word   := S + A */
@@ -197,6 +224,12 @@ typedef struct fk_abi {
     size_t num_traps;
     const fk_reloc_form *relocs;
     size_t num_relocs;
+    int8_t pc_addend;          /* added to a PC-relative relocation's addend: the callee */
+    const fk_stub_form *stubs;
+    size_t num_stubs;
+    bool stubs_anywhere;       /* in all code; else in sections .plt* only */
+    const char *got_symbol;    /* what stubs count from; without it .got + got_bias */
+    uint16_t got_bias;
 } fk_abi;
 
 /* All tables, the five ports first. */
@@ -233,6 +266,12 @@ bool fk_abi_is_trap(const fk_abi *, const uint8_t *code, size_t avail);
  * completes. Never reads outside. */
 bool fk_abi_call_target(const fk_abi *, const uint8_t *code, size_t avail, uint64_t retaddr,
                         uint64_t *target);
+
+/* Where the linker's call stub at `code` (address `addr`) leads: *target is the callee, or, when
+ * *slot is set, the word (a GOT or PLT slot) that holds the callee's address. `got` is what the
+ * stubs of power and i386 count from, 0: unknown. false: no stub. Never reads outside. */
+bool fk_abi_stub(const fk_abi *, const uint8_t *code, size_t avail, uint64_t addr, uint64_t got,
+                 uint64_t *target, bool *slot);
 
 const fk_reloc_form *fk_abi_reloc(const fk_abi *, uint32_t type);
 

@@ -51,6 +51,16 @@ static const fk_reloc_form relocs[] = {
     {R_X86_64_REX_GOTPCRELX, FK_RELOC_GOT, 4, "R_X86_64_REX_GOTPCRELX"},
 };
 
+/* Bytes: ff 25 is jmp *disp32(%rip), f2 a prefix, f3 0f 1e fa endbr64, 41 bb mov $imm32, %r11d. */
+static const fk_stub_form stubs[] = {
+    {"plt", 6, FK_STUB_REL32, 2, true, {0xffff0000}, {0xff250000}},
+    {"plt bnd", 7, FK_STUB_REL32, 3, true, {0xffffff00}, {0xf2ff2500}},
+    {"plt endbr", 10, FK_STUB_REL32, 6, true, {~0u, 0xffff0000}, {0xf30f1efa, 0xff250000}},
+    {"plt endbr bnd", 11, FK_STUB_REL32, 7, true, {~0u, 0xffffff00}, {0xf30f1efa, 0xf2ff2500}},
+    {"plt endbr index", 16, FK_STUB_REL32, 12, true,
+     {~0u, 0xffff0000, 0x0000ffff}, {0xf30f1efa, 0x41bb0000, 0x0000ff25}},
+};
+
 const fk_abi fk_abi_amd64 = {
     .name = "amd64",
     .elf_machine = EM_X86_64,
@@ -76,4 +86,7 @@ const fk_abi fk_abi_amd64 = {
     .num_calls = COUNT(calls),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
+    .stubs = stubs,
+    .num_stubs = COUNT(stubs),
+    .pc_addend = 4,
 };

@@ -66,6 +66,22 @@ static const fk_reloc_form relocs[] = {
     {R_AARCH64_CONDBR19, FK_RELOC_FIELD, 0, "R_AARCH64_CONDBR19"},
 };
 
+/* adrp x16; ldr x17, [x16]; add x16; br x17, in front perhaps bti c; veneers keep to x16 and x17. */
+#define ADRP_X16 0x90000010u
+#define ADRP_MASK 0x9f00001fu
+static const fk_stub_form stubs[] = {
+    {"plt", 8, FK_STUB_PAGE, 0, true, {ADRP_MASK, 0xffc003ff}, {ADRP_X16, 0xf9400211}},
+    {"plt bti", 12, FK_STUB_PAGE, 4, true,
+     {~0u, ADRP_MASK, 0xffc003ff}, {0xd503245f, ADRP_X16, 0xf9400211}},
+    {"veneer", 12, FK_STUB_PAGE, 0, false,
+     {ADRP_MASK, 0xffc003ff, ~0u}, {ADRP_X16, 0x91000210, 0xd61f0200}},
+    {"veneer bti", 16, FK_STUB_PAGE, 4, false,
+     {~0u, ADRP_MASK, 0xffc003ff, ~0u}, {0xd503245f, ADRP_X16, 0x91000210, 0xd61f0200}},
+    {"veneer literal", 8, FK_STUB_LITERAL, 8, true, {~0u, ~0u}, {0x58000050, 0xd61f0200}},
+    {"veneer distance", 16, FK_STUB_LITERAL_PIC, 16, false,
+     {~0u, ~0u, ~0u, ~0u}, {0x58000090, 0x10000011, 0x8b110210, 0xd61f0200}},
+};
+
 const fk_abi fk_abi_arm64 = {
     .name = "arm64",
     .elf_machine = EM_AARCH64,
@@ -92,4 +108,7 @@ const fk_abi fk_abi_arm64 = {
     .num_calls = COUNT(calls),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
+    .stubs = stubs,
+    .num_stubs = COUNT(stubs),
+    .stubs_anywhere = true,
 };

@@ -36,6 +36,13 @@ static const fk_reloc_form relocs[] = {
     {R_ARM_THM_MOVT_ABS, FK_RELOC_FIELD, 0, "R_ARM_THM_MOVT_ABS"},
 };
 
+static const fk_stub_form stubs[] = {
+    {"plt", 12, FK_STUB_ARM, 0, true,
+     {0xfffff000, 0xfffff000, 0xfffff000}, {0xe28fc000, 0xe28cc000, 0xe5bcf000}},
+    {"plt thumb", 16, FK_STUB_ARM, 4, true,
+     {~0u, 0xfffff000, 0xfffff000, 0xfffff000}, {0x46c04778, 0xe28fc000, 0xe28cc000, 0xe5bcf000}},
+};
+
 const fk_abi fk_abi_armhf = {
     .name = "armhf",
     .elf_machine = EM_ARM,
@@ -54,4 +61,6 @@ const fk_abi fk_abi_armhf = {
     .num_calls = COUNT(calls),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
+    .stubs = stubs,
+    .num_stubs = COUNT(stubs),
 };

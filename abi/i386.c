@@ -30,6 +30,14 @@ static const fk_reloc_form relocs[] = {
     {R_386_GOTOFF, FK_RELOC_FIELD, 4, "R_386_GOTOFF"},
 };
 
+/* Bytes: ff 25 is jmp *abs32, ff a3 jmp *disp32(%ebx), f3 0f 1e fb endbr32. */
+static const fk_stub_form stubs[] = {
+    {"plt", 6, FK_STUB_ABS32, 2, true, {0xffff0000}, {0xff250000}},
+    {"plt pic", 6, FK_STUB_GOT32, 2, true, {0xffff0000}, {0xffa30000}},
+    {"plt endbr", 10, FK_STUB_ABS32, 6, true, {~0u, 0xffff0000}, {0xf30f1efb, 0xff250000}},
+    {"plt endbr pic", 10, FK_STUB_GOT32, 6, true, {~0u, 0xffff0000}, {0xf30f1efb, 0xffa30000}},
+};
+
 const fk_abi fk_abi_i386 = {
     .name = "i386",
     .elf_machine = EM_386,
@@ -48,4 +56,7 @@ const fk_abi fk_abi_i386 = {
     .num_calls = COUNT(calls),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
+    .stubs = stubs,
+    .num_stubs = COUNT(stubs),
+    .got_symbol = "_GLOBAL_OFFSET_TABLE_",
 };

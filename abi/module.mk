@@ -1,6 +1,6 @@
 # abi: the tables, and the generator that lets assembler files read them.
 LIBS += abi
-abi_SRCS := abi/abi.c abi/domain_state.c abi/amd64.c abi/arm64.c abi/power.c abi/s390x.c \
+abi_SRCS := abi/abi.c abi/stub.c abi/domain_state.c abi/amd64.c abi/arm64.c abi/power.c abi/s390x.c \
   abi/riscv64.c abi/i386.c abi/armhf.c
 
 HOST_TOOLS += abi-gen

@@ -81,6 +81,39 @@ static const fk_reloc_form relocs[] = {
     {R_PPC64_GOT16_LO_DS, FK_RELOC_GOT, 0, "R_PPC64_GOT16_LO_DS"},
 };
 
+/* plt_call:     [std r2, 24(r1);] addis r12, r2, ha; ld r12, lo(r12); mtctr r12; bctr
+ * plt_branch:   the same without std; its slot lies in .branch_lt
+ * long_branch:  [std r2, 24(r1); addis r2, r2, ha; addi r2, r2, lo;] b
+ * The prefixed ones are for callers without a TOC. */
+#define STD_R2 0xf8410018u
+#define ADDIS_R12_R2 0x3d820000u
+#define LD_R12_R12 0xe98c0000u
+#define LD_R12_R2 0xe9820000u
+#define MTCTR_R12 0x7d8903a6u
+#define BCTR 0x4e800420u
+#define TOP16 0xffff0000u
+#define DS 0xffff0003u
+#define TOP6 0xfc000003u
+static const fk_stub_form stubs[] = {
+    {"plt_call", 20, FK_STUB_TOC_HA, 4, true,
+     {~0u, TOP16, DS, ~0u, ~0u}, {STD_R2, ADDIS_R12_R2, LD_R12_R12, MTCTR_R12, BCTR}},
+    {"plt_call near", 16, FK_STUB_TOC_LO, 4, true,
+     {~0u, DS, ~0u, ~0u}, {STD_R2, LD_R12_R2, MTCTR_R12, BCTR}},
+    {"plt_branch", 16, FK_STUB_TOC_HA, 0, true,
+     {TOP16, DS, ~0u, ~0u}, {ADDIS_R12_R2, LD_R12_R12, MTCTR_R12, BCTR}},
+    {"plt_branch near", 12, FK_STUB_TOC_LO, 0, true,
+     {DS, ~0u, ~0u}, {LD_R12_R2, MTCTR_R12, BCTR}},
+    {"plt_branch direct", 16, FK_STUB_TOC_HA, 0, false,
+     {TOP16, TOP16, ~0u, ~0u}, {ADDIS_R12_R2, 0x398c0000, MTCTR_R12, BCTR}},
+    {"plt_call prefixed", 16, FK_STUB_PCREL34, 0, true,
+     {0xfffc0000, TOP16, ~0u, ~0u}, {0x04100000, 0xe5800000, MTCTR_R12, BCTR}},
+    {"long_branch prefixed", 16, FK_STUB_PCREL34, 0, false,
+     {0xfffc0000, TOP16, ~0u, ~0u}, {0x06100000, 0x39800000, MTCTR_R12, BCTR}},
+    {"long_branch r2off", 16, FK_STUB_LI26, 12, false,
+     {~0u, TOP16, TOP16, TOP6}, {STD_R2, 0x3c420000, 0x38420000, 0x48000000}},
+    {"long_branch", 4, FK_STUB_LI26, 0, false, {TOP6}, {0x48000000}},
+};
+
 const fk_abi fk_abi_power = {
     .name = "power",
     .elf_machine = EM_PPC64,
@@ -108,4 +141,9 @@ const fk_abi fk_abi_power = {
     .num_traps = COUNT(traps),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
+    .stubs = stubs,
+    .num_stubs = COUNT(stubs),
+    .got_symbol = ".TOC.",
+    .stubs_anywhere = true,
+    .got_bias = 0x8000,
 };

@@ -92,6 +92,12 @@ static const fk_reloc_form relocs[] = {
     {R_RISCV_RVC_BRANCH, FK_RELOC_FIELD, 0, "R_RISCV_RVC_BRANCH"},
 };
 
+/* auipc t3, hi; ld t3, lo(t3); jalr t1, t3 (binutils and lld), or jr t3 */
+static const fk_stub_form stubs[] = {
+    {"plt", 12, FK_STUB_AUIPC_LD, 0, true,
+     {0x00000fff, 0x000fffff, 0xfffff07f}, {0x00000e17, 0x000e3e03, 0x000e0067}},
+};
+
 const fk_abi fk_abi_riscv64 = {
     .name = "riscv64",
     .elf_machine = EM_RISCV,
@@ -117,4 +123,7 @@ const fk_abi fk_abi_riscv64 = {
     .num_calls = COUNT(calls),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
+    .stubs = stubs,
+    .num_stubs = COUNT(stubs),
+    .stubs_anywhere = true,
 };

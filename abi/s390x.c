@@ -58,6 +58,12 @@ static const fk_reloc_form relocs[] = {
     {R_390_GOTENT, FK_RELOC_GOT, 0, "R_390_GOTENT"},
 };
 
+/* Bytes: larl %r1, slot; lg %r1, 0(%r1); br %r1 */
+static const fk_stub_form stubs[] = {
+    {"plt", 14, FK_STUB_RI32, 2, true,
+     {0xffff0000, 0x0000ffff, ~0u, 0xffff0000}, {0xc0100000, 0x0000e310, 0x10000004, 0x07f10000}},
+};
+
 const fk_abi fk_abi_s390x = {
     .name = "s390x",
     .elf_machine = EM_S390,
@@ -86,4 +92,7 @@ const fk_abi fk_abi_s390x = {
     .num_calls = COUNT(calls),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
+    .stubs = stubs,
+    .num_stubs = COUNT(stubs),
+    .pc_addend = -2,
 };

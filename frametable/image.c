@@ -132,6 +132,7 @@ void fk_image_close(fk_image *im)
     free(im->names);
     free(im->relocs);
     free(im->targets);
+    free(im->arrays);
     free(im->tables);
     free(im->module_names);
     free(im);

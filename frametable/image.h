@@ -19,7 +19,6 @@ typedef struct {
     uint64_t file_size; /* readable bytes: 0 for NOBITS */
     uint8_t *bytes;     /* NULL: nothing in the file */
     uint32_t index;     /* section header index, 0: a segment */
-    uint32_t entsize;   /* of .plt */
     bool code, writable;
 } fk_region;
 
@@ -57,7 +56,7 @@ typedef struct {
     uint32_t type, symbol;
 } fk_reloc;
 
-/* A dynamic relocation that names a symbol. */
+/* A relocation that names a symbol. */
 typedef struct {
     uint64_t offset;
     uint32_t array, entry; /* relocs[array], its entry */
@@ -89,9 +88,11 @@ struct fk_image {
 
     fk_relocs *relocs;
     size_t num_relocs;
-    size_t plt_relocs; /* 1 + which of relocs belongs to .plt, 0: none */
-    fk_target *targets; /* linked files: by offset */
+    fk_target *targets; /* by offset: of a linked file, and of arrays that are not sorted */
     size_t num_targets;
+    fk_target *arrays; /* of an object: its sorted arrays, by where they begin */
+    size_t num_arrays;
+    uint64_t got; /* what call stubs count from, 0: unknown */
 
     fk_table *tables;
     size_t num_tables;

@@ -90,7 +90,6 @@ static fk_result add_section(loader *l, const GElf_Shdr *sh, size_t index)
         return FK_OK;
     fk_region *g = &im->regions[im->num_regions];
     *g = (fk_region){.name = section_name(l, sh), .size = sh->sh_size, .index = (uint32_t)index,
-                     .entsize = sh->sh_entsize < UINT32_MAX ? (uint32_t)sh->sh_entsize : 0,
                      .code = sh->sh_flags & SHF_EXECINSTR, .writable = sh->sh_flags & SHF_WRITE};
     if (sh->sh_type != SHT_NOBITS) {
         if (section_bytes(l, sh, &g->bytes))
@@ -164,9 +163,6 @@ static fk_result add_relocs(loader *l, const GElf_Shdr *sh)
     r.count = sh->sh_size / r.entsize;
     r.symtab = which_symtab(im, l, sh);
     im->relocs[im->num_relocs++] = r;
-    const char *name = section_name(l, sh);
-    if (strcmp(name, ".rela.plt") == 0 || strcmp(name, ".rel.plt") == 0)
-        im->plt_relocs = im->num_relocs;
     return FK_OK;
 }
 

@@ -1,20 +1,22 @@
 /* target.c - which symbol a place refers to.
  *
  *   object   the relocation at the place: an instruction field or a data word
- *   linked   the dynamic relocation at the place (a GOT slot, a word of data), or the entry of the
- *            procedure linkage table that lies there:
+ *   linked   the dynamic relocation at the place (a GOT slot, a word of data), or, when one of the
+ *            linker's stubs lies there, what its jump leads to:
  *
- *            .plt      | header | entry 0 | entry 1 | ...      header = size - entries * entry size
- *            .rela.plt          | slot 0  | slot 1  | ...      in the same order
+ *            bl stub ---> [ load slot; jump ] ---> slot, whose relocation names the callee
+ *            bl stub ---> [ make address; jump ] ---> callee, or a stub again
  *
- * RELATIVE relocations name nothing and are most of all: the others are kept apart, sorted. power
- * has no such table: its linker writes call stubs into the code, with symbols of their own. */
+ * Arrays of an object are searched where they lie: assemblers write them sorted. Of a linked file
+ * most entries are RELATIVE and name nothing: the others are kept apart, sorted, together with
+ * those of arrays that are not. */
 #include <gelf.h>
 #include <stdlib.h>
 
 #include "frametable/image.h"
 
-/* The symbol of an entry: a section symbol with addend is the function there. */
+/* The symbol of an entry: a section symbol with addend is the function there. PC-relative fields
+ * of code count from another place than the instruction's own zero: pc_addend makes up for it. */
 static bool refers(const fk_image *im, const fk_relocs *r, const fk_reloc *e, fk_symbol *out)
 {
     uint32_t section;
@@ -25,13 +27,123 @@ static bool refers(const fk_image *im, const fk_relocs *r, const fk_reloc *e, fk
     if ((info & 15) != STT_SECTION)
         return out->name[0] != 0;
     fk_symbol named;
-    if (fk_image_symbol_at(im, out->addr + e->addend, &named) != FK_OK)
+    uint64_t addend = e->addend + (r->code_target ? (uint64_t)im->abi->pc_addend : 0);
+    if (fk_image_symbol_at(im, out->addr + addend, &named) != FK_OK)
         return false;
     *out = named;
     return true;
 }
 
-/* --- objects ------------------------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------------------------ */
+
+/* Most entries of a linked file are RELATIVE: one word tells. */
+static bool has_symbol(const fk_image *im, const fk_relocs *r, uint64_t i)
+{
+    uint64_t info = fk_ldword(r->p + i * r->entsize + im->word, im->word, im->swap);
+    return info >> (im->word == 8 ? 32 : 8);
+}
+
+static bool is_searched(const fk_image *im, const fk_relocs *r)
+{
+    return im->relocatable && r->sorted;
+}
+
+static uint64_t each_named(fk_image *im, fk_target *to)
+{
+    uint64_t n = 0;
+    fk_reloc e;
+    for (size_t k = 0; k < im->num_relocs; k++) {
+        const fk_relocs *r = &im->relocs[k];
+        if (r->relr || is_searched(im, r))
+            continue;
+        for (uint64_t i = 0; i < r->count; i++) {
+            if (!has_symbol(im, r, i) || !fk_reloc_get(im, r, i, &e))
+                continue;
+            if (to)
+                to[n] = (fk_target){e.offset, (uint32_t)k, (uint32_t)i};
+            n++;
+        }
+    }
+    return n;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const fk_target *x = a, *y = b;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    if (x->array != y->array)
+        return x->array < y->array ? -1 : 1;
+    return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+static void add_arrays(fk_image *im)
+{
+    for (size_t k = 0; k < im->num_relocs; k++) {
+        if (!im->relocs[k].relr && is_searched(im, &im->relocs[k]) && im->relocs[k].count)
+            im->arrays[im->num_arrays++] = (fk_target){im->relocs[k].base, (uint32_t)k, 0};
+    }
+    qsort(im->arrays, im->num_arrays, sizeof *im->arrays, by_offset);
+}
+
+/* What the linker's stubs count from: a symbol says it, else the global offset table. */
+static uint64_t find_got(const fk_image *im)
+{
+    uint64_t got = 0;
+    fk_symbol s;
+    if (im->abi->got_symbol && fk_image_symbol(im, im->abi->got_symbol, &s) == FK_OK)
+        return s.addr;
+    for (size_t i = 0; i < im->num_regions; i++) {
+        const char *name = im->regions[i].name;
+        if (strcmp(name, ".got.plt") == 0)
+            return im->regions[i].addr + im->abi->got_bias;
+        if (strcmp(name, ".got") == 0)
+            got = im->regions[i].addr + im->abi->got_bias;
+    }
+    return got;
+}
+
+fk_result fk_targets_load(fk_image *im, fk_error *err)
+{
+    im->num_targets = each_named(im, NULL);
+    im->targets = malloc((im->num_targets + 1) * sizeof *im->targets);
+    im->arrays = malloc((im->num_relocs + 1) * sizeof *im->arrays);
+    if (!im->targets || !im->arrays)
+        return fk_fail_memory(err, im->name);
+    each_named(im, im->targets);
+    qsort(im->targets, im->num_targets, sizeof *im->targets, by_offset);
+    add_arrays(im);
+    im->got = find_got(im);
+    return FK_OK;
+}
+
+/* How many of t[0..n) have an offset of at most `most`. */
+static size_t count_upto(const fk_target *t, size_t n, uint64_t most)
+{
+    size_t lo = 0, hi = n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (t[mid].offset <= most)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* --- relocations ---------------------------------------------------------------------------- */
+
+static bool named_at(const fk_image *im, uint64_t addr, fk_symbol *out)
+{
+    fk_reloc e;
+    size_t i = addr ? count_upto(im->targets, im->num_targets, addr - 1) : 0;
+    for (; i < im->num_targets && im->targets[i].offset == addr; i++) {
+        const fk_relocs *r = &im->relocs[im->targets[i].array];
+        if (fk_reloc_get(im, r, im->targets[i].entry, &e) && refers(im, r, &e, out))
+            return true;
+    }
+    return false;
+}
 
 /* First entry at or after addr in a sorted array. */
 static uint64_t search(const fk_image *im, const fk_relocs *r, uint64_t addr)
@@ -50,132 +162,104 @@ static uint64_t search(const fk_image *im, const fk_relocs *r, uint64_t addr)
 static bool target_in(const fk_image *im, const fk_relocs *r, uint64_t addr, fk_symbol *out)
 {
     fk_reloc e;
-    if (addr - r->base >= r->limit)
-        return false;
-    for (uint64_t i = r->sorted ? search(im, r, addr) : 0; i < r->count; i++) {
-        if (!fk_reloc_get(im, r, i, &e))
-            continue;
-        if (e.offset == addr && refers(im, r, &e, out))
-            return true;
-        if (r->sorted && e.offset > addr)
+    for (uint64_t i = search(im, r, addr); i < r->count; i++) {
+        if (!fk_reloc_get(im, r, i, &e) || e.offset != addr)
             break;
+        if (refers(im, r, &e, out))
+            return true;
     }
     return false;
 }
 
-static fk_result object_target(const fk_image *im, uint64_t addr, fk_symbol *out)
+/* The arrays of the section that holds addr; all of them begin where it does. */
+static bool object_target(const fk_image *im, uint64_t addr, fk_symbol *out)
 {
-    for (size_t i = 0; i < im->num_relocs; i++) {
-        if (!im->relocs[i].relr && target_in(im, &im->relocs[i], addr, out))
-            return FK_OK;
+    size_t n = count_upto(im->arrays, im->num_arrays, addr);
+    uint64_t base = n ? im->arrays[n - 1].offset : 0;
+    for (; n > 0 && im->arrays[n - 1].offset == base; n--) {
+        const fk_relocs *r = &im->relocs[im->arrays[n - 1].array];
+        if (addr - base < r->limit && target_in(im, r, addr, out))
+            return true;
     }
-    return FK_ABSENT;
+    return false;
 }
 
-/* --- linked files --------------------------------------------------------------------------- */
+/* --- stubs ----------------------------------------------------------------------------------- */
 
-/* Most entries are RELATIVE: one word tells. */
-static bool has_symbol(const fk_image *im, const fk_relocs *r, uint64_t i)
-{
-    uint64_t info = fk_ldword(r->p + i * r->entsize + im->word, im->word, im->swap);
-    return info >> (im->word == 8 ? 32 : 8);
-}
+/* A veneer may lead to an entry of the PLT. */
+#define MOST_STUBS 4
 
-static uint64_t each_named(fk_image *im, fk_target *to)
+/* What linkers call their stubs; other local names are functions, whatever they begin with. */
+static bool is_stub_name(const char *name)
 {
-    uint64_t n = 0;
-    fk_reloc e;
-    for (size_t k = 0; k < im->num_relocs; k++) {
-        const fk_relocs *r = &im->relocs[k];
-        for (uint64_t i = 0; !r->relr && i < r->count; i++) {
-            if (!has_symbol(im, r, i) || !fk_reloc_get(im, r, i, &e))
-                continue;
-            if (to)
-                to[n] = (fk_target){e.offset, (uint32_t)k, (uint32_t)i};
-            n++;
-        }
+    static const char *const parts[] = {"plt_", "_branch", "_veneer", "Thunk_"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strstr(name, parts[i]))
+            return true;
     }
-    return n;
+    return false;
 }
 
-static int by_offset(const void *a, const void *b)
+static bool begins_function(const fk_image *im, uint64_t addr)
 {
-    const fk_target *x = a, *y = b;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    fk_symbol s;
+    return fk_image_symbol_at(im, addr, &s) == FK_OK && s.addr == addr &&
+           (s.global || !is_stub_name(s.name));
 }
 
-fk_result fk_targets_load(fk_image *im, fk_error *err)
+static bool may_be_stub(const fk_image *im, const fk_region *g, uint64_t addr)
 {
-    if (im->relocatable)
-        return FK_OK;
-    im->num_targets = each_named(im, NULL);
-    im->targets = malloc((im->num_targets + 1) * sizeof *im->targets);
-    if (!im->targets)
-        return fk_fail_memory(err, im->name);
-    each_named(im, im->targets);
-    qsort(im->targets, im->num_targets, sizeof *im->targets, by_offset);
-    return FK_OK;
+    if (!g || !g->code || addr - g->addr >= g->file_size || addr % im->abi->code_align)
+        return false;
+    bool plt = strncmp(g->name, ".plt", 4) == 0 || strncmp(g->name, ".iplt", 5) == 0;
+    return plt || !g->name[0] || (im->abi->stubs_anywhere && !begins_function(im, addr));
 }
 
-static fk_result named_at(const fk_image *im, uint64_t addr, fk_symbol *out)
+static bool function_at(const fk_image *im, uint64_t addr, fk_symbol *out)
 {
-    fk_target want = {.offset = addr};
-    const fk_target *t = im->num_targets ? bsearch(&want, im->targets, im->num_targets,
-                                                   sizeof want, by_offset) : NULL;
-    fk_reloc e;
-    if (!t || !fk_reloc_get(im, &im->relocs[t->array], t->entry, &e) ||
-        !refers(im, &im->relocs[t->array], &e, out))
-        return FK_ABSENT;
-    return FK_OK;
+    return fk_image_symbol_at(im, addr, out) == FK_OK &&
+           (out->addr == addr || out->addr + im->abi->local_entry == addr);
 }
 
-/* Slots of functions: TLS descriptors stand behind them on arm64. */
-static uint64_t plt_entries(const fk_image *im, const fk_relocs *r)
+/* The address that a slot holds: 0 when only the loader knows. */
+static uint64_t slot_value(const fk_image *im, uint64_t slot)
 {
-    fk_reloc first, e;
-    uint64_t n = 0;
-    while (n < r->count && fk_reloc_get(im, r, n, &e)) {
-        if (n == 0)
-            first = e;
-        if (e.type != first.type)
-            break;
-        n++;
+    uint64_t avail;
+    const uint8_t *p = fk_image_bytes(im, slot, &avail);
+    return p && avail >= im->word ? fk_ldword(p, im->word, im->swap) : 0;
+}
+
+/* One step from a stub: true when it names the callee, else *addr is where it leads, or 0. */
+static bool follow(const fk_image *im, uint64_t *addr, fk_symbol *out)
+{
+    const fk_region *g = fk_region_at(im, *addr);
+    uint64_t to = 0, from = *addr;
+    bool slot = false;
+    *addr = 0;
+    if (!may_be_stub(im, g, from) ||
+        !fk_abi_stub(im->abi, g->bytes + (from - g->addr), g->file_size - (from - g->addr), from,
+                     im->got, &to, &slot))
+        return false;
+    if (slot && named_at(im, to, out))
+        return true;
+    *addr = slot ? slot_value(im, to) : to;
+    return false;
+}
+
+static bool stub_target(const fk_image *im, uint64_t addr, fk_symbol *out)
+{
+    for (int i = 0; i < MOST_STUBS && addr; i++) {
+        if (follow(im, &addr, out))
+            return true;
+        if (addr && function_at(im, addr, out) && (out->global || !is_stub_name(out->name)))
+            return true;
     }
-    return n;
-}
-
-/* arm64's linker leaves the entry size out: 16, or 24 with branch targets, behind 32 bytes. */
-static uint64_t plt_entry_size(const fk_region *g, uint64_t entries)
-{
-    if (g->entsize)
-        return g->entsize;
-    for (uint64_t size = 16; size <= 24; size += 8) {
-        if (entries * size + 32 == g->size)
-            return size;
-    }
-    return 0;
-}
-
-static fk_result plt_target(const fk_image *im, uint64_t addr, fk_symbol *out)
-{
-    const fk_region *g = fk_region_at(im, addr);
-    const fk_relocs *r = im->plt_relocs ? &im->relocs[im->plt_relocs - 1] : NULL;
-    fk_reloc e;
-    /* .plt.sec has no header; .plt.got is in another order. */
-    if (!g || !r || strncmp(g->name, ".plt", 4) != 0 || strcmp(g->name, ".plt.got") == 0)
-        return FK_ABSENT;
-    uint64_t entries = plt_entries(im, r), size = plt_entry_size(g, entries);
-    if (size == 0 || entries > g->size / size || addr - g->addr < g->size - entries * size)
-        return FK_ABSENT;
-    uint64_t n = (addr - g->addr - (g->size - entries * size)) / size;
-    if (!fk_reloc_get(im, r, n, &e) || !refers(im, r, &e, out))
-        return FK_ABSENT;
-    return FK_OK;
+    return false;
 }
 
 fk_result fk_image_target(const fk_image *im, uint64_t addr, fk_symbol *out)
 {
-    if (im->relocatable)
-        return object_target(im, addr, out);
-    return named_at(im, addr, out) == FK_OK ? FK_OK : plt_target(im, addr, out);
+    bool found = named_at(im, addr, out) || object_target(im, addr, out) ||
+                 (!im->relocatable && stub_target(im, addr, out));
+    return found ? FK_OK : FK_ABSENT;
 }

@@ -146,18 +146,27 @@ static void print_index(const fk_image *im)
     fk_index_free(ix);
 }
 
-/* Entries of the PLT are at multiples of 4 from its start. */
+/* Where every call instruction of a code section leads, when a stub of the linker lies there. */
+static void print_calls(const fk_image *im, const fk_section *g)
+{
+    uint64_t avail, to;
+    fk_symbol s;
+    fk_section at;
+    const fk_abi *abi = fk_image_abi(im);
+    const uint8_t *p = fk_image_bytes(im, g->addr, &avail);
+    for (uint64_t i = abi->code_align; p && i <= avail; i += abi->code_align) {
+        if (fk_abi_call_target(abi, p, i, g->addr + i, &to) &&
+            fk_image_section_at(im, to, &at) == FK_OK && fk_image_target(im, to, &s) == FK_OK)
+            printf("  %s+0x%llx -> %s\n", at.name, (unsigned long long)(to - at.addr), s.name);
+    }
+}
+
 static void print_targets(const fk_image *im)
 {
     fk_section g;
-    fk_symbol s, last = {.name = ""};
     for (size_t i = 0; fk_image_section(im, i, &g) == FK_OK; i++) {
-        for (uint64_t at = 0; strncmp(g.name, ".plt", 4) == 0 && at < g.size; at += 4) {
-            if (fk_image_target(im, g.addr + at, &s) != FK_OK || s.name == last.name)
-                continue;
-            printf("  %s+%llu -> %s\n", g.name, (unsigned long long)at, s.name);
-            last = s;
-        }
+        if (g.code)
+            print_calls(im, &g);
     }
 }
 

@@ -166,8 +166,9 @@ fk_result fk_image_symbol(const fk_image *, const char *name, fk_symbol *out);
 fk_result fk_image_symbol_nth(const fk_image *, size_t n, fk_symbol *out);
 /* The symbol that the place at `addr` refers to. In an object: by the relocation of
  * an instruction field or data word. In a linked file: by the dynamic relocation
- * of a GOT slot or data word, or addr is an entry of the PLT (not on power, whose
- * linker writes call stubs with symbols instead). FK_ABSENT: none. */
+ * of a GOT slot or data word; or addr is a stub of the linker (an entry of .plt, .plt.got
+ * or .plt.sec, power's call stubs, a veneer for a far callee): the callee. Takes the logarithm
+ * of the number of relocations. FK_ABSENT: none. Stubs of power and i386 need section headers. */
 fk_result fk_image_target(const fk_image *, uint64_t addr, fk_symbol *out);
 
 /* --- tables --------------------------------------------------------------- */
