@@ -143,11 +143,14 @@ value caml_get_continuation_callstack(value cont, value max)
 
 /* --- decoding --------------------------------------------------------------------------- */
 
+/* A descriptor begins with its return address. */
+uintptr_t fk_slot_address(uintptr_t slot) { return *(uintptr_t *)SLOT_DESCR(slot); }
+
 /* Debuginfo record of the slot; 0: none. An allocation point without a block
  * shows its first block that has a location. */
 static uint64_t record_of(uintptr_t slot, fk_descr *d)
 {
-    uintptr_t ra = *(uintptr_t *)SLOT_DESCR(slot);
+    uintptr_t ra = fk_slot_address(slot);
     if (!fk_frame_find(ra, d) || !(d->flags & FK_DESCR_DEBUG))
         return 0;
     if (slot & SLOT_HAS_BLOCK)
@@ -241,10 +244,11 @@ static size_t slot_frames(uintptr_t slot)
     size_t n = 0;
     while (fk_slot_frame(slot, n, &f))
         n++;
-    return n ? n : 1;
+    return n;
 }
 
-/* All source frames of a raw backtrace, inlined ones included. */
+/* All source frames of a raw backtrace, inlined ones included; a slot without
+ * debuginfo has none. */
 value caml_convert_raw_backtrace(value bt)
 {
     value out = VAL_UNIT;

@@ -18,5 +18,6 @@ value fk_callstack_value(const uintptr_t *slots, size_t n);
 void fk_print_backtrace(struct domain *);
 /* Source frames of a slot, innermost (inlined) first; false: none left. */
 bool fk_slot_frame(uintptr_t slot, unsigned depth, fk_frame *out);
+uintptr_t fk_slot_address(uintptr_t slot); /* return address */
 
 #endif

@@ -127,11 +127,11 @@ int caml_check_pending_actions(void) { return has_pending(fk_self); }
 
 /* --- compiled code's way in --------------------------------------------------------------- */
 
-/* Leaves caml_call_gc's frame by an exception: its save area must not be lost. */
+/* Leaves caml_call_gc's frame by an exception. The stub gives the save area of
+ * gc_regs back: doing it here as well would put it on the free list twice. */
 static FK_NORETURN void raise_from_gc(struct domain *d, value *regs, value result)
 {
     d->st.gc_regs = regs;
-    fk_bucket_release(d);
     fk_raise(exn_of_result(result));
 }
 
@@ -150,6 +150,21 @@ static uintptr_t combined_words(const fk_descr *descr)
     for (uint32_t i = 0; i < descr->num_allocs; i++)
         n += fk_descr_wosize(descr, i) + 1;
     return n;
+}
+
+/* The reserved words hold a sample: the profiler's callbacks run now, before
+ * compiled code writes the blocks, and may undo the request by an exception. */
+static void sample(struct domain *d, const fk_descr *descr, uintptr_t words)
+{
+    unsigned char lens[256];
+    unsigned n = descr->num_allocs < sizeof lens ? descr->num_allocs : sizeof lens;
+    for (unsigned i = 0; i < n; i++)
+        lens[i] = (unsigned char)(fk_descr_wosize(descr, i) - 1);
+    value *regs = d->st.gc_regs;
+    value r = fk_prof_sample_young(d, words, n, lens);
+    d->st.gc_regs = regs;
+    if (is_exn_result(r))
+        raise_from_gc(d, regs, r);
 }
 
 /* young_ptr comes in lowered by the words that the descriptor names and goes
@@ -179,7 +194,7 @@ void caml_garbage_collection(void)
     fk_reset_limit(d);
     d->st.gc_regs = regs;
     d->st.young_ptr -= words;
-    fk_check_expect_headers(d);
     if (words && d->st.young_ptr < d->st.memprof_young_trigger)
-        fk_prof_sample_young(d, words - 1, true, w.descr.num_allocs, w.descr.allocs);
+        sample(d, &w.descr, words);
+    fk_check_expect_headers(d);
 }

@@ -13,7 +13,9 @@ enum {
 };
 
 void fk_minor_work(struct domain *worker);
+/* Where a nursery value went; false: it is dead. */
 bool fk_minor_forward(value *p);
+bool fk_is_marked(value v);
 void fk_major_work(struct domain *worker);
 void fk_compact_work(struct domain *worker);
 

@@ -273,13 +273,6 @@ void fk_bucket_reserve(struct domain *d)
     d->st.gc_regs_buckets = b;
 }
 
-void fk_bucket_release(struct domain *d)
-{
-    value *b = (value *)((char *)d->st.gc_regs - fk_here->bucket_base);
-    *(value **)b = d->st.gc_regs_buckets;
-    d->st.gc_regs_buckets = b;
-}
-
 /* Room for a callback's prefix and the first frames. */
 void fk_fiber_room(struct domain *d)
 {

@@ -76,6 +76,5 @@ void fk_fibers_sweep(uint64_t cycle);
 void fk_bucket_reserve(struct domain *);
 /* Reserves a save area and room for a callback's prefix; may raise Stack_overflow. */
 void fk_fiber_room(struct domain *);
-void fk_bucket_release(struct domain *); /* dom.gc_regs goes back to the free list */
 
 #endif

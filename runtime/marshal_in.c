@@ -1,14 +1,17 @@
 /* marshal_in.c - Marshal.from_*: bytes to values.
  *
- * Everything is built in the major heap: allocation there never collects, so
- * blocks need no roots while they are incomplete. Lengths are checked against
- * what is left of the input before anything is allocated. */
+ * A value of up to 257 words is built in a piece of the nursery that is taken
+ * beforehand, anything else in the major heap: neither collects, so blocks need
+ * no roots while they are incomplete. Lengths are checked against what is left
+ * of the input before anything is allocated. */
 #include <stdlib.h>
 
 #include "runtime/custom.h"
 #include "runtime/fail.h"
 #include "runtime/io.h"
 #include "runtime/marshal.h"
+#include "runtime/memory.h"
+#include "runtime/profiler.h"
 
 struct hole {
     value block;
@@ -20,6 +23,8 @@ struct reader {
     unsigned char *owned; /* freed at the end */
     uintptr_t blocks, given;
     value *block;         /* by number */
+    value *young;         /* NULL: blocks go to the major heap */
+    uintptr_t young_left; /* words */
     struct hole *todo;
     size_t depth, max_depth;
 };
@@ -80,6 +85,19 @@ void caml_deserialize_block_1(void *to, intptr_t n) { memcpy(to, take(current, n
 
 /* --- blocks -------------------------------------------------------------------------------- */
 
+static value place(struct reader *r, uintptr_t wosize, unsigned tag)
+{
+    if (!r->young)
+        return fk_heap_alloc(&fk_self->heap, wosize, tag);
+    if (wosize + 1 > r->young_left)
+        bad(r, "input_value: ill-formed message");
+    value v = (value)(r->young + 1);
+    HD(v) = make_header(wosize, tag, 0);
+    r->young += wosize + 1;
+    r->young_left -= wosize + 1;
+    return v;
+}
+
 /* `bytes`: at least so much input describes the block. */
 static value new_block(struct reader *r, uintptr_t wosize, unsigned tag, uint64_t bytes)
 {
@@ -87,9 +105,10 @@ static value new_block(struct reader *r, uintptr_t wosize, unsigned tag, uint64_
         bad(r, "input_value: truncated object");
     if (wosize > MAX_WOSIZE || (r->blocks && r->given >= r->blocks))
         bad(r, "input_value: ill-formed message");
-    value v = fk_heap_alloc(&fk_self->heap, wosize, tag);
+    value v = place(r, wosize, tag);
     if (!v)
         no_memory(r);
+    fk_prof_sample_block(fk_self, v, wosize + 1, FK_PROF_MARSHAL);
     if (tag < TAG_NO_SCAN) /* an error leaves it incomplete in the heap */
         for (uintptr_t i = 0; i < wosize; i++)
             FIELD(v, i) = VAL_UNIT;
@@ -177,6 +196,8 @@ static value get_custom(struct reader *r, bool fixed)
     CUSTOM_OPS(v) = ops;
     if (ops->deserialize(CUSTOM_DATA(v)) != n)
         bad(r, "input_value: incorrect length of serialized custom block");
+    if (r->young && ops->finalize)
+        words_push(&fk_self->customs, (uintptr_t)v);
     return v;
 }
 
@@ -240,7 +261,7 @@ static value read_all(struct reader *r)
 }
 
 struct sizes {
-    uint64_t header, data, blocks;
+    uint64_t header, data, blocks, words;
 };
 
 static bool read_header(const unsigned char *p, uint64_t n, struct sizes *s)
@@ -249,13 +270,22 @@ static bool read_header(const unsigned char *p, uint64_t n, struct sizes *s)
         return false;
     uint32_t magic = (uint32_t)be(p, 4);
     if (magic == (uint32_t)MAGIC_SMALL) {
-        *s = (struct sizes){HEADER_SMALL, be(p + 4, 4), be(p + 8, 4)};
+        *s = (struct sizes){HEADER_SMALL, be(p + 4, 4), be(p + 8, 4), be(p + 16, 4)};
         return true;
     }
     if (magic != (uint32_t)MAGIC_BIG || n < HEADER_BIG)
         return false;
-    *s = (struct sizes){HEADER_BIG, be(p + 8, 8), be(p + 16, 8)};
+    *s = (struct sizes){HEADER_BIG, be(p + 8, 8), be(p + 16, 8), be(p + 24, 8)};
     return true;
+}
+
+/* May collect. */
+static void reserve(struct reader *r, const struct sizes *s)
+{
+    if (s->words == 0 || s->words > MAX_YOUNG_WOSIZE + 1)
+        return;
+    r->young = fk_reserve_young(s->words);
+    r->young_left = s->words;
 }
 
 static value decode(struct reader *r, const struct sizes *s)
@@ -299,6 +329,7 @@ value caml_input_value(value ch)
         bad(&r, "input_value: bad object");
     r.p = r.owned;
     r.end = r.owned + s.data;
+    reserve(&r, &s);
     return decode(&r, &s);
 }
 
@@ -312,7 +343,10 @@ value caml_input_value_from_bytes(value str, value from)
         fk_failwith("input_val_from_string: bad object");
     if (s.header + s.data > len)
         fk_failwith("input_val_from_string: bad length");
-    r.p = p + s.header; /* stays: nothing here collects */
+    ROOTS(1, &str);
+    reserve(&r, &s);
+    UNROOT_VOID();
+    r.p = (unsigned char *)str + INT_VAL(from) + s.header; /* stays: nothing more collects */
     r.end = r.p + s.data;
     return decode(&r, &s);
 }

@@ -39,6 +39,19 @@ void fk_make_room(struct domain *d, uintptr_t whsize)
         fk_gc_collect(d, GC_MINOR);
 }
 
+value *fk_reserve_young(uintptr_t words)
+{
+    struct domain *d = fk_self;
+    fk_make_room(d, words);
+    fk_reset_limit(d);
+    d->st.young_ptr -= words;
+    if (d->st.young_ptr < d->st.memprof_young_trigger) {
+        fk_prof_set_trigger(d);
+        fk_reset_limit(d);
+    }
+    return d->st.young_ptr;
+}
+
 static void alloc_slow(struct domain *d, uintptr_t whsize)
 {
     d->st.young_ptr += whsize;
@@ -46,7 +59,7 @@ static void alloc_slow(struct domain *d, uintptr_t whsize)
     fk_reset_limit(d);
     d->st.young_ptr -= whsize;
     if (d->st.young_ptr < d->st.memprof_young_trigger)
-        fk_prof_sample_young(d, whsize - 1, false, 1, NULL);
+        fk_prof_sample_young_c(d, whsize - 1);
 }
 
 value fk_alloc_small(uintptr_t wosize, unsigned tag)
@@ -72,7 +85,7 @@ static value alloc_shr(uintptr_t wosize, unsigned tag)
         fk_raise_out_of_memory();
     d->st.allocated_words_direct += wosize + 1;
     d->st.stat_major_words += wosize + 1;
-    fk_prof_sample_block(d, v, wosize + 1, 0);
+    fk_prof_sample_block(d, v, wosize + 1, FK_PROF_NORMAL);
     if (wosize > MAX_YOUNG_WOSIZE && fk_gc_major_due())
         fk_interrupt(d, INT_MAJOR);
     return v;
@@ -176,11 +189,19 @@ value caml_alloc_custom(const struct custom_operations *ops, uintptr_t bytes, ui
     return v;
 }
 
+/* What holds much memory should not wait for the nursery's end to be counted. */
+static value alloc_custom_shr(const struct custom_operations *ops, uintptr_t bytes)
+{
+    value v = fk_alloc_shr(1 + (bytes + sizeof(value) - 1) / sizeof(value), TAG_CUSTOM);
+    CUSTOM_OPS(v) = ops;
+    return v;
+}
+
 value caml_alloc_custom_mem(const struct custom_operations *ops, uintptr_t bytes, uintptr_t mem)
 {
-    value v = fk_alloc_custom(ops, bytes);
+    value v = mem > fk_params.custom_minor_max_size ? alloc_custom_shr(ops, bytes) : fk_alloc_custom(ops, bytes);
     fk_self->heap.allocated_words += mem / sizeof(value);
-    fk_prof_sample_block(fk_self, v, mem / sizeof(value), 2);
+    fk_prof_sample_block(fk_self, v, (mem + sizeof(value) - 1) / sizeof(value), FK_PROF_CUSTOM);
     if (fk_gc_major_due())
         fk_interrupt(fk_self, INT_MAJOR);
     return v;

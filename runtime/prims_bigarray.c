@@ -10,6 +10,7 @@
 #include "runtime/bigarray.h"
 #include "runtime/custom.h"
 #include "runtime/fail.h"
+#include "runtime/memory.h"
 
 enum { BA_FORTRAN = 0x100, BA_MANAGED = 0x200, BA_KIND = 0xFF, BA_MAX_DIMS = 16 };
 enum { FLOAT32, FLOAT64, SINT8, UINT8, SINT16, UINT16, INT32, INT64, CAML_INT, NATIVE, COMPLEX32, COMPLEX64, CHAR, FLOAT16 };
@@ -99,9 +100,11 @@ intptr_t fk_ba_shape(value v)
 static const struct custom_operations ba_ops = {
     .identifier = "_bigarr02", .finalize = finalize, .compare = compare};
 
-static value make(intptr_t flags, int num_dims, const intptr_t *dim, char *data, struct proxy *proxy)
+/* `mem`: bytes of memory that the block will own. */
+static value make(intptr_t flags, int num_dims, const intptr_t *dim, char *data, struct proxy *proxy, uintptr_t mem)
 {
-    value v = fk_alloc_custom(&ba_ops, sizeof(struct ba) + num_dims * sizeof(intptr_t));
+    uintptr_t size = sizeof(struct ba) + num_dims * sizeof(intptr_t);
+    value v = mem ? caml_alloc_custom_mem(&ba_ops, size, mem) : fk_alloc_custom(&ba_ops, size);
     struct ba *b = BA(v);
     b->data = data;
     b->num_dims = num_dims;
@@ -123,10 +126,9 @@ value caml_ba_alloc(int flags, int num_dims, void *data, intptr_t *dim)
         data = malloc(n ? n : 1);
         if (!data)
             fk_raise_out_of_memory();
-        flags |= BA_MANAGED;
-        fk_self->heap.allocated_words += n / sizeof(value);
+        return make(flags | BA_MANAGED, num_dims, dim, data, NULL, n);
     }
-    return make(flags, num_dims, dim, data, NULL);
+    return make(flags, num_dims, dim, data, NULL, 0);
 }
 
 static int read_dims(value dims, intptr_t *dim)
@@ -325,7 +327,7 @@ static value view(value v, intptr_t flags, int num_dims, const intptr_t *dim, ch
         atomic_fetch_add(&b->proxy->refs, 1);
     }
     struct proxy *p = b->proxy;
-    return make(flags, num_dims, dim, data, p);
+    return make(flags, num_dims, dim, data, p, 0);
 }
 
 value caml_ba_sub(value v, value from, value len)

@@ -37,10 +37,14 @@ static value finished(value result)
     return UNROOT(f);
 }
 
-static void publish(value *term, value result)
+/* Before join can return, what the domain made is in the heap and its profile's
+ * entries are anybody's to take. */
+static void publish(struct domain *d, value *term, value result)
 {
     value state = finished(result);
     ROOTS(1, &state);
+    fk_gc_collect(d, GC_MINOR);
+    fk_prof_delete_domain(d);
     caml_ml_mutex_lock(FIELD(*term, 1));
     caml_modify(&FIELD(*term, 0), state);
     caml_ml_condition_broadcast(FIELD(*term, 2));
@@ -63,13 +67,11 @@ static void *domain_main(void *p)
         UNROOT_VOID();
         result = failed ? make_exn_result(r) : r;
     }
-    publish(&s->term, result);
-    fk_gc_collect(d, GC_MINOR);
+    publish(d, &s->term, result);
     caml_remove_global_root(&s->closure);
     caml_remove_global_root(&s->term);
     free(s);
     fk_gc_collect(d, GC_MINOR); /* what the last steps allocated */
-    fk_prof_delete_domain(d);
     fk_domain_delete(d);
     return NULL;
 }

@@ -11,16 +11,18 @@ void fk_prof_scan_weak(struct domain *d, root_fn fn, void *ctx) { (void)d, (void
 void fk_prof_after_minor(struct domain *d) { (void)d; }
 void fk_prof_after_major(struct domain *d) { (void)d; }
 void fk_prof_set_trigger(struct domain *d) { d->st.memprof_young_trigger = d->st.young_start; }
-void fk_prof_sample_young(struct domain *d, uintptr_t wosize, bool from_caml, int nallocs,
-                          const unsigned char *lens)
+void fk_prof_sample_young_c(struct domain *d, uintptr_t wosize) { (void)d, (void)wosize; }
+value fk_prof_sample_young(struct domain *d, uintptr_t words, unsigned n, const unsigned char *lens)
 {
-    (void)d, (void)wosize, (void)from_caml, (void)nallocs, (void)lens;
+    (void)d, (void)words, (void)n, (void)lens;
+    return VAL_UNIT;
 }
 void fk_prof_sample_block(struct domain *d, value v, uintptr_t words, int source)
 {
     (void)d, (void)v, (void)words, (void)source;
 }
 value fk_prof_run_callbacks(struct domain *d) { (void)d; return VAL_UNIT; }
+void fk_prof_suspend(struct domain *d) { (void)d; }
 bool fk_prof_new_domain(struct domain *parent, struct domain *child)
 {
     (void)parent, (void)child;

@@ -11,6 +11,7 @@
 #include "runtime/fiber.h"
 #include "runtime/memory.h"
 #include "runtime/params.h"
+#include "runtime/profiler.h"
 #include "runtime/signals.h"
 #include "runtime/sys.h"
 
@@ -23,6 +24,7 @@ static struct domain *start_domain(void)
     struct domain *d = fk_domain_new();
     if (!d)
         fk_fatal("out of memory: the first domain");
+    fk_prof_new_domain(NULL, d);
     fk_thread_enter(d->current);
     return d;
 }

@@ -180,6 +180,8 @@ static struct thread *thread_new(struct domain *d)
     t->descr = t->terminated = t->saved.backtrace_last_exn = VAL_UNIT;
     t->saved.current_stack = fk_fiber_new(d, fk_main_fiber_words, VAL_UNIT, VAL_UNIT, VAL_UNIT);
     if (!t->saved.current_stack || !fk_prof_new_thread(d, t)) {
+        if (t->saved.current_stack)
+            fk_fiber_free(d, t->saved.current_stack);
         free(t);
         return NULL;
     }
@@ -227,6 +229,7 @@ value caml_thread_new(value closure)
     int e = pthread_create(&id, NULL, thread_main, t);
     if (e) {
         unlink_thread(d, t);
+        fk_prof_delete_thread(d, t);
         errno = e;
         fk_raise_sys_error("Thread.create");
     }

@@ -5,6 +5,7 @@
 
 #include "runtime/backtrace.h"
 #include "runtime/callback.h"
+#include "runtime/profiler.h"
 
 struct text {
     char buf[512];
@@ -84,6 +85,7 @@ void fk_fatal_uncaught(value exn)
     struct domain *d = fk_self;
     struct text t;
     ROOTS(1, &exn);
+    fk_prof_suspend(d);
     if (handled_by_printexc(exn))
         exit(EXIT_UNCAUGHT);
     format_exception(&t, exn);

@@ -1,6 +1,21 @@
 /* control.c - start, stop, discard. */
 #include "internal.h"
 
+const char *fk_mp_error_text(fk_mp_error e)
+{
+    static const char *const texts[] = {
+        [FK_MP_OK] = "no error",
+        [FK_MP_BAD_ARGUMENT] = "Gc.Memprof.start",
+        [FK_MP_ALREADY_STARTED] = "Gc.Memprof.start: already started.",
+        [FK_MP_NOT_RUNNING] = "Gc.Memprof.stop: no profile running.",
+        [FK_MP_NOT_STOPPED] = "Gc.Memprof.discard: profile not stopped.",
+        [FK_MP_ALREADY_DISCARDED] = "Gc.Memprof.discard: profile already discarded.",
+        [FK_MP_NO_MEMORY] = "out of memory",
+        [FK_MP_EXCEPTION] = "a callback raised an exception",
+    };
+    return texts[e];
+}
+
 static bool has_entries(const fk_mp_table *t)
 {
     return t->size > t->holes;

@@ -40,6 +40,9 @@ typedef enum {
     FK_MP_EXCEPTION,        /* *exception is set */
 } fk_mp_error;
 
+/* What Gc.Memprof's exceptions say. */
+const char *fk_mp_error_text(fk_mp_error);
+
 /* --- domains and threads ----------------------------------------------------
  * A new domain samples for its parent's profile (NULL: none) with a generator
  * seeded by `seed`, and has one thread, which is current. NULL: no memory. */
@@ -70,8 +73,8 @@ void fk_mp_sample_young_c(fk_mp_domain *, size_t wosize);
 fk_mp_result fk_mp_sample_young(fk_mp_domain *, size_t words, size_t n, const unsigned char *lens);
 
 /* --- callbacks --------------------------------------------------------------- */
-/* Runs callbacks that are due (a bounded batch; the rest at the next safe
- * point). mutator. */
+/* Runs callbacks that are due: a bounded batch at a poll or allocation of
+ * compiled code (the rest at the next one), else all. mutator. */
 fk_mp_result fk_mp_run_callbacks(fk_mp_domain *);
 
 /* --- collector --------------------------------------------------------------- */

@@ -2,9 +2,9 @@
  *
  * The engine (engine.c, table.c, profile.c) knows no heap, no object layout
  * and no thread library. A host implements the functions below and calls the
- * entry points of engine.h. One host exists today: host_ocaml.c (the real
- * OCaml 5.3 and 5.4). A host is usually compiled in
- * one unit with the engine, so that these calls are inlined.
+ * entry points of engine.h. There are two: host_framekit.c (our runtime) and
+ * host_ocaml.c (the real OCaml 5.3 and 5.4). A host is usually compiled in one
+ * unit with the engine, so that these calls are inlined.
  *
  * Vocabulary
  *   host       the runtime's state of one domain (opaque to the engine)
@@ -95,6 +95,9 @@ fk_mp_result fk_host_call(fk_mp_value closure, fk_mp_value argument);
 bool fk_host_option(fk_mp_value option, fk_mp_value *some);
 /* Makes the next safe point of this domain call fk_mp_run_callbacks. */
 void fk_host_set_pending(fk_mp_host *);
+/* The safe point is a poll or an allocation of compiled code, which must stay
+ * short. false: a primitive asked for what is pending, and gets all of it. */
+bool fk_host_in_compiled_code(fk_mp_host *);
 
 /* One frame of a slot. Strings live as long as the program. */
 typedef struct {

@@ -15,6 +15,7 @@
 #include <caml/custom.h>
 #include <caml/domain.h>
 #include <caml/fail.h>
+#include <caml/frame_descriptors.h>
 #include <caml/memory.h>
 #include <caml/memprof.h>
 #include <caml/minor_gc.h>
@@ -167,6 +168,14 @@ bool fk_host_option(fk_mp_value option, fk_mp_value *some)
 void fk_host_set_pending(fk_mp_host *h)
 {
     caml_set_action_pending(h->dom);
+}
+
+/* The innermost frame tells: compiled code enters at an allocation point, a
+ * primitive is an ordinary call. */
+bool fk_host_in_compiled_code(fk_mp_host *h)
+{
+    size_t n = caml_get_callstack(1, &h->slots, &h->slots_capacity, -1);
+    return n == 1 && frame_has_allocs((frame_descr *)h->slots[0]);
 }
 
 /* --- callstacks ----------------------------------------------------------------- */
@@ -344,23 +353,13 @@ static struct custom_operations handle_ops = {
 
 static void fail(fk_mp_error e)
 {
-    switch (e) {
-    case FK_MP_OK:
-    case FK_MP_EXCEPTION:
+    if (e == FK_MP_OK)
         return;
-    case FK_MP_BAD_ARGUMENT:
-        caml_invalid_argument("Gc.Memprof.start");
-    case FK_MP_ALREADY_STARTED:
-        caml_failwith("Gc.Memprof.start: already started.");
-    case FK_MP_NOT_RUNNING:
-        caml_failwith("Gc.Memprof.stop: no profile running.");
-    case FK_MP_NOT_STOPPED:
-        caml_failwith("Gc.Memprof.discard: profile not stopped.");
-    case FK_MP_ALREADY_DISCARDED:
-        caml_failwith("Gc.Memprof.discard: profile already discarded.");
-    case FK_MP_NO_MEMORY:
+    if (e == FK_MP_NO_MEMORY)
         caml_raise_out_of_memory();
-    }
+    if (e == FK_MP_BAD_ARGUMENT)
+        caml_invalid_argument(fk_mp_error_text(e));
+    caml_failwith(fk_mp_error_text(e));
 }
 
 value caml_memprof_start(value rate, value depth, value tracker)

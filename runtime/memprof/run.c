@@ -91,6 +91,14 @@ static answer call(fk_mp_thread *th, fk_mp_table *t, size_t i, fk_mp_callback cb
     return out;
 }
 
+/* A primitive that asked for what is pending (Gc.full_major) gets all of it. */
+static bool batch_is_over(fk_mp_thread *th)
+{
+    if (th->batch == 0 && !fk_host_in_compiled_code(th->domain->host))
+        th->batch = BATCH;
+    return th->batch == 0;
+}
+
 static fk_mp_result run_entry(fk_mp_thread *th, fk_mp_table *t, size_t i)
 {
     fk_mp_callback cb;
@@ -99,7 +107,7 @@ static fk_mp_result run_entry(fk_mp_thread *th, fk_mp_table *t, size_t i)
             fk_mp_table_delete(t, i);
             break;
         }
-        if (th->batch == 0) {
+        if (batch_is_over(th)) {
             fk_mp_table_activate(t, i);
             break;
         }
@@ -124,7 +132,7 @@ fk_mp_result fk_mp_run_table(fk_mp_domain *d, fk_mp_table *t)
     fk_mp_result res = ok;
     fk_mp_table_validate(t);
     t->pins++;
-    while (!res.is_exception && th->batch && t->active < t->size) {
+    while (!res.is_exception && t->active < t->size && !batch_is_over(th)) {
         size_t i = t->active;
         if (fk_mp_table_due(t, i) == FK_MP_CB_NONE)
             t->active++;

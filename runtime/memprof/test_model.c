@@ -287,6 +287,11 @@ void fk_host_set_pending(fk_mp_host *h)
     h->pending = true;
 }
 
+bool fk_host_in_compiled_code(fk_mp_host *h)
+{
+    return h->pending;
+}
+
 fk_mp_value fk_host_tracker(fk_mp_value tracker, int n)
 {
     if (wosize_of(tracker) != 5)
