@@ -7,7 +7,8 @@ stubcheck_LIBS := abi
 stubcheck_LDLIBS := -ldw -lelf -ljansson
 
 HARNESS_C := $(addprefix stubs/check/harness/,regs.c image.c report.c world.c run.c trace.c common.c \
-  cases_gc.c cases_c_call.c cases_start.c cases_raise.c cases_fiber.c cases_nested.c cases_table.c)
+  cases_gc.c cases_c_call.c cases_start.c cases_raise.c cases_fiber.c cases_chain.c \
+  cases_buckets.c cases_table.c)
 
 # The emulators and tool prefixes, from the one list of architectures.
 $(BUILD)/gen/ports.inc: qemu-ci/arches
@@ -30,7 +31,7 @@ $(BUILD)/$(1)/stubcheck: $$(HARNESS_OBJ_$(1))
 	$$(call say,LD,$$@)$(CC_$(1)) -static -no-pie -o $$@ $$^
 EXTRA_ALL += $(BUILD)/$(1)/stubcheck
 endef
-$(foreach a,$(ARCHES),$(eval $(call harness_rule,$(a))))
+$(foreach a,$(TARGETS),$(eval $(call harness_rule,$(a))))
 
 CHECK_SUITES += stubcheck
 QUICK_SUITES += stubcheck

@@ -45,8 +45,11 @@ static void back_to_ocaml(bool pending, uint64_t limit)
     sc_truth_ocaml();
     sc_go(EV_sc_ocaml_return);
     sc_check_sp(W.S);
-    if (sc_five || !sc_this_port.pushes_return) /* amd64 4.x: the caller reloads */
+    if (sc_five || !sc_this_port.pushes_return)
         sc_check_pointers(young);
+    else /* amd64 4.x: the caller reloads young_ptr */
+        sc_check(*R.dom == W.dom, "pointers.domain", "the domain-state pointer",
+                 "`%s` makes 0x%llx the domain state, it is at 0x%llx", NAME, (ull)*R.dom, (ull)W.dom);
     sc_check(*R.result == result && *R.fresult == fresult, "result.value", "result",
              "`%s` returns 0x%llx, the C function 0x%llx", NAME, (ull)*R.result, (ull)result);
     if (sc_five)

@@ -9,20 +9,6 @@ typedef unsigned long long ull;
 static uint64_t save_area; /* gc_regs while C runs */
 static uint64_t head_after; /* list of buckets as C leaves it */
 
-static bool has_slot(const fk_reg *r)
-{
-    uint32_t bits = sc_role_bits(r);
-    int index = fk_abi_index(sc_abi, r, sc_version);
-    return (bits & FK_REG_ALLOCATABLE) && !r->is_float && r->slot >= 0 && index >= 0 &&
-           index != sc_this_port.dead_index;
-}
-
-static uint64_t slot_of(const fk_reg *r)
-{
-    int slot = sc_five ? r->slot : fk_abi_index(sc_abi, r, sc_version);
-    return save_area + 8 * (uint64_t)slot;
-}
-
 static void enter_save_area(void)
 {
     save_area = DOM("gc_regs");
@@ -36,45 +22,6 @@ static void enter_save_area(void)
     save_area = W.bucket + sc_abi->bucket_base;
     sc_stored(dom_at("gc_regs_buckets"), W.next_bucket, "domain.buckets", "dom.gc_regs_buckets");
     sc_forget(W.bucket, W.bucket + sc_abi->bucket_size);
-}
-
-/* As caml_garbage_collection sees the registers; then they move. */
-static void move_roots(const sc_state *before, sc_state *want)
-{
-    for (size_t i = 0; i < sc_abi->num_regs; i++) {
-        const fk_reg *r = &sc_abi->regs[i];
-        if (!has_slot(r))
-            continue;
-        uint64_t is = rd(slot_of(r)), was = sc_value(before, r), moved = sc_random();
-        sc_check(is == was, "roots.visible", r->name,
-                 "while the collector runs gc_regs[%d] is 0x%llx, `%s` was entered with 0x%llx in %s",
-                 (int)((slot_of(r) - save_area) / 8), (ull)is, NAME, (ull)was, r->name);
-        wr(slot_of(r), moved);
-        memcpy((char *)want + ((char *)sc_reg(r) - (char *)&sc_block), &moved, 8);
-    }
-}
-
-static void check_registers(const sc_state *before, const sc_state *want)
-{
-    for (size_t i = 0; i < sc_abi->num_regs; i++) {
-        const fk_reg *r = &sc_abi->regs[i];
-        uint32_t bits = sc_role_bits(r);
-        if (!(bits & FK_REG_ALLOCATABLE) || r->index == sc_this_port.dead_index)
-            continue;
-        uint64_t was = sc_value(before, r), moved = sc_value(want, r), is = *sc_reg(r);
-        if (was == moved || is == was)
-            sc_check(is == moved && is == was,
-                     is == was && was != moved ? "roots.moved"
-                     : bits & FK_REG_ALLOC_DESTROYED ? "registers.nodynlink" : "registers.kept",
-                     r->name,
-                     is == was ? "`%s` keeps the old %s: 0x%llx, the collector made it 0x%llx"
-                               : "`%s` does not preserve %s: 0x%llx before, 0x%llx after",
-                     NAME, r->name, is == was ? (ull)is : (ull)was, is == was ? (ull)moved : (ull)is);
-        else
-            sc_check(is == moved, bits & FK_REG_ALLOC_DESTROYED ? "registers.nodynlink" : "roots.moved",
-                     r->name, "`%s` returns %s = 0x%llx; it was 0x%llx, the collector made it 0x%llx",
-                     NAME, r->name, (ull)is, (ull)was, (ull)moved);
-    }
 }
 
 static void leave_save_area(void)
@@ -100,7 +47,7 @@ static void through_collector(const sc_state *before, uint64_t toc)
     if (sc_five)
         sc_stored(dom_at("gc_regs"), save_area, "domain.gc-regs", "dom.gc_regs");
     sc_check_c_entry(before);
-    move_roots(before, &want);
+    sc_move_roots(save_area, before, &want);
     sc_check_memory("stack.memory");
     sc_c_body(false);
     uint64_t young = sc_c_effects(true);
@@ -112,7 +59,7 @@ static void through_collector(const sc_state *before, uint64_t toc)
     sc_go(EV_sc_ocaml_return);
     sc_check_sp(W.S);
     sc_check_pointers(young);
-    check_registers(before, &want);
+    sc_check_moved(before, &want);
     if (R.toc)
         sc_check(*R.toc == toc, "registers.kept", "r2", "`%s` returns r2 = 0x%llx, 24(r1) was 0x%llx",
                  NAME, (ull)*R.toc, (ull)toc);
@@ -215,14 +162,16 @@ static void alloc1(void) { alloc_fixed("caml_alloc1", 16); }
 static void alloc2(void) { alloc_fixed("caml_alloc2", 24); }
 static void alloc3(void) { alloc_fixed("caml_alloc3", 32); }
 
+/* Every size exactly at the limit, a word below it and a word above. */
 static void alloc_n(void)
 {
     if (!sc_stub_begin("caml_allocN"))
         return;
-    for (uint64_t words = 1; words <= 256; words++) {
-        sc_new_world();
-        alloc_at("caml_allocN", 8 * (words + 1), words < 9 ? (int)words - 1 : (int)(sc_random() % 8));
-    }
+    for (int words = 1; words <= 256; words++)
+        for (int k = words < 9 ? 0 : 1; k < 4; k++) {
+            sc_new_world();
+            alloc_at("caml_allocN", 8 * ((uint64_t)words + 1), k == 0 ? words - 1 : k == 1 ? 0 : k + 1);
+        }
 }
 
 static void alloc_n_traced(void)
@@ -350,9 +299,14 @@ const sc_case sc_cases_gc[] = {
     {"alloc1", alloc1, 2, true, 0},
     {"alloc2", alloc2, 2, true, 0},
     {"alloc3", alloc3, 2, true, 0},
-    {"allocN", alloc_n, 1, false, 0},
     {"allocN-once", alloc_n_traced, 1, true, 0},
     {"realloc_stack", realloc_grows, 4, true, 5},
     {"realloc_stack-fails", realloc_fails, 6, true, 5},
+    {0},
+};
+
+/* Last: it takes the longest, and most faults have been seen by then. */
+const sc_case sc_cases_sizes[] = {
+    {"allocN", alloc_n, 1, false, 0},
     {0},
 };

@@ -137,8 +137,11 @@ static void from_c(const char *name, bool passes_exn, uint64_t exn)
             *R.trap = W.trap;
         r.young = *R.young;
     }
-    sc_truth((sc_frame){sp + sc_this_port.cfa_bias, (uint64_t)(uintptr_t)sc_c_return},
-             (sc_frame){W.S + sc_this_port.cfa_bias, W.ra}, NULL); /* it does not return */
+    if (passes_exn)
+        sc_truth((sc_frame){sp + sc_this_port.cfa_bias, (uint64_t)(uintptr_t)sc_c_return},
+                 (sc_frame){W.S + sc_this_port.cfa_bias, W.ra}, NULL); /* it does not return */
+    else
+        sc_truth_row_only();
     sc_truth_cut(sc_five ? W.trap - 16 : W.trap);
     if (sc_five)
         sc_zones[Z_C].low = W.link;
@@ -150,8 +153,8 @@ static void from_c(const char *name, bool passes_exn, uint64_t exn)
 static void raise_exception(void) { from_c("caml_raise_exception", true, 0); }
 
 extern char caml_exn_Stack_overflow[];
-/* Entered from a signal handler by a jump: it has no caller to unwind to, so it is
- * not traced. */
+/* Entered from a signal handler by a jump, wherever the stack ended: it has no caller
+ * that a row could find. */
 static void stack_overflow(void)
 {
     from_c("caml_stack_overflow", false, (uint64_t)(uintptr_t)caml_exn_Stack_overflow);
@@ -161,6 +164,6 @@ const sc_case sc_cases_raise[] = {
     {"raise_exn", raise_exn, 6, true, 0},
     {"reraise_exn", reraise_exn, 6, true, 5},
     {"raise_exception", raise_exception, 6, true, 0},
-    {"stack_overflow", stack_overflow, 3, false, 4},
+    {"stack_overflow", stack_overflow, 3, true, 4},
     {0},
 };

@@ -162,3 +162,57 @@ void sc_check_handler(uint64_t bucket)
                   "exception.chain", "the current handler");
     check_pointer(R.dom, W.dom, "pointers.domain", "the domain-state pointer");
 }
+
+/* --- registers over a collection -------------------------------------------------- */
+static bool has_slot(const fk_reg *r)
+{
+    uint32_t bits = sc_role_bits(r);
+    int index = fk_abi_index(sc_abi, r, sc_version);
+    return (bits & FK_REG_ALLOCATABLE) && !r->is_float && r->slot >= 0 && index >= 0 &&
+           index != sc_this_port.dead_index;
+}
+
+static uint64_t slot_of(uint64_t area, const fk_reg *r)
+{
+    int slot = sc_five ? r->slot : fk_abi_index(sc_abi, r, sc_version);
+    return area + 8 * (uint64_t)slot;
+}
+
+/* As caml_garbage_collection sees the registers; then they move. */
+void sc_move_roots(uint64_t area, const sc_state *before, sc_state *want)
+{
+    for (size_t i = 0; i < sc_abi->num_regs; i++) {
+        const fk_reg *r = &sc_abi->regs[i];
+        if (!has_slot(r))
+            continue;
+        uint64_t is = rd(slot_of(area, r)), was = sc_value(before, r), moved = sc_random();
+        sc_check(is == was, "roots.visible", r->name,
+                 "while the collector runs gc_regs[%d] is 0x%llx, `%s` was entered with 0x%llx in %s",
+                 (int)((slot_of(area, r) - area) / 8), (ull)is, NAME, (ull)was, r->name);
+        wr(slot_of(area, r), moved);
+        memcpy((char *)want + ((char *)sc_reg(r) - (char *)&sc_block), &moved, 8);
+    }
+}
+
+void sc_check_moved(const sc_state *before, const sc_state *want)
+{
+    for (size_t i = 0; i < sc_abi->num_regs; i++) {
+        const fk_reg *r = &sc_abi->regs[i];
+        uint32_t bits = sc_role_bits(r);
+        if (!(bits & FK_REG_ALLOCATABLE) || r->index == sc_this_port.dead_index)
+            continue;
+        uint64_t was = sc_value(before, r), moved = sc_value(want, r), is = *sc_reg(r);
+        if (was == moved || is == was)
+            sc_check(is == moved && is == was,
+                     is == was && was != moved ? "roots.moved"
+                     : bits & FK_REG_ALLOC_DESTROYED ? "registers.nodynlink" : "registers.kept",
+                     r->name,
+                     is == was ? "`%s` keeps the old %s: 0x%llx, the collector made it 0x%llx"
+                               : "`%s` does not preserve %s: 0x%llx before, 0x%llx after",
+                     NAME, r->name, is == was ? (ull)is : (ull)was, is == was ? (ull)moved : (ull)is);
+        else
+            sc_check(is == moved, bits & FK_REG_ALLOC_DESTROYED ? "registers.nodynlink" : "roots.moved",
+                     r->name, "`%s` returns %s = 0x%llx; it was 0x%llx, the collector made it 0x%llx",
+                     NAME, r->name, (ull)is, (ull)was, (ull)moved);
+    }
+}

@@ -94,6 +94,7 @@ bool sc_load(const char *path);
 uint64_t sc_symbol(const char *name); /* of the object under test; 0: it has none */
 void sc_add_symbol(const char *name, uint64_t address);
 
+extern uint64_t sc_seed;
 uint64_t sc_random(void);
 /* Which way a case takes: all combinations of the first choices over its rounds. */
 bool sc_choose(void);
@@ -154,7 +155,7 @@ enum { Z_DOM, Z_STACK, Z_OTHER, Z_THIRD, Z_C, Z_BUCKET, Z_BUCKET2, Z_HEAP, Z_COU
 extern sc_zone sc_zones[Z_COUNT];
 uint64_t sc_zone_base(int zone);
 bool sc_changed(uint64_t address); /* differs from the model */
-enum { SC_STACK_SIZE = 8192, SC_C_SIZE = 16384, SC_DOM_SIZE = 2048 };
+enum { SC_STACK_SIZE = 12288, SC_C_SIZE = 16384, SC_DOM_SIZE = 2048 };
 
 uint64_t rd(uint64_t address);
 void wr(uint64_t address, uint64_t value);       /* harness writes: memory and model */
@@ -185,6 +186,7 @@ void sc_ocaml_state(void);
  * along, the old one is scribbled over. */
 void sc_move_stack(uint64_t sp);
 uint64_t sc_fiber_top(int zone);                  /* its stack_handler */
+void sc_put_trap(uint64_t at, uint64_t previous, const char *handler);
 void sc_make_fiber(int zone, uint64_t sp, uint64_t exn, uint64_t parent);
 
 /* --- resuming (run.c) ------------------------------------------------------------ */
@@ -199,6 +201,7 @@ typedef struct {
 } sc_frame;
 void sc_truth(sc_frame a, sc_frame b, const sc_state *c_caller);
 void sc_truth_ocaml(void);  /* the caller's frame at W.S */
+void sc_truth_row_only(void); /* nobody called: any row will do, but there must be one */
 void sc_truth_cut(uint64_t sp); /* no frame is left once SP has reached this */
 
 /* --- tracing (trace.c) -------------------------------------------------------------- */
@@ -225,6 +228,10 @@ uint64_t sc_c_effects(bool may_move);
 /* Before `ra` is called: the C caller's frame. */
 void sc_enter_from_c(uint64_t sp);
 void sc_check_handler(uint64_t bucket);
+/* In a collection whose save area is `area`: each register is in its slot, and gets
+ * another value there; then, back in OCaml code, each has the value of `want`. */
+void sc_move_roots(uint64_t area, const sc_state *before, sc_state *want);
+void sc_check_moved(const sc_state *before, const sc_state *want);
 bool sc_is_c_frame(uint64_t ra);
 
 /* --- cases ---------------------------------------------------------------------------- */
@@ -236,6 +243,6 @@ typedef struct {
     int generation; /* 4, 5, 0: both */
 } sc_case;
 extern const sc_case sc_cases_gc[], sc_cases_c_call[], sc_cases_start[], sc_cases_raise[],
-    sc_cases_fiber[], sc_cases_nested[], sc_cases_table[];
+    sc_cases_fiber[], sc_cases_chain[], sc_cases_buckets[], sc_cases_table[], sc_cases_sizes[];
 
 #endif

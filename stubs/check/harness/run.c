@@ -38,7 +38,8 @@ static char *const pad_addresses[] = {
 };
 
 char caml_exn_Stack_overflow[64];
-static uint64_t random_state, seed = 1;
+static uint64_t random_state;
+uint64_t sc_seed = 1;
 static int case_seconds = 4;
 
 uint64_t sc_random(void)
@@ -142,7 +143,8 @@ void sc_go(int expected)
 
 /* --- the cases ------------------------------------------------------------------ */
 static const sc_case *const groups[] = {sc_cases_gc,    sc_cases_c_call, sc_cases_start,
-                                        sc_cases_raise, sc_cases_fiber, sc_cases_nested, sc_cases_table};
+                                        sc_cases_raise, sc_cases_fiber, sc_cases_chain, sc_cases_buckets,
+                                        sc_cases_table, sc_cases_sizes};
 enum { TRACED_ROUNDS = 4 };
 enum { NUM_GROUPS = sizeof groups / sizeof groups[0] };
 
@@ -157,7 +159,7 @@ static const sc_case *nth_case(int n)
 
 static void run_once(const sc_case *c, int index, int round)
 {
-    random_state = seed * 0x9e3779b97f4a7c15u ^ ((uint64_t)index << 32) ^ (uint64_t)round * 0x2545f491u;
+    random_state = sc_seed * 0x9e3779b97f4a7c15u ^ ((uint64_t)index << 32) ^ (uint64_t)round * 0x2545f491u;
     if (!random_state)
         random_state = 1;
     for (int i = 0; i < 4; i++)
@@ -264,7 +266,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--version") == 0)
             fk_ocaml_version_parse(value, &sc_version);
         else if (strcmp(argv[i], "--seed") == 0)
-            seed = strtoull(value, NULL, 0);
+            sc_seed = strtoull(value, NULL, 0);
         else if (strcmp(argv[i], "--case") == 0)
             glob = value;
         else if (strcmp(argv[i], "--seconds") == 0)
@@ -277,7 +279,7 @@ int main(int argc, char **argv)
     }
     sc_five = sc_version >= FK_OCAML_5_0;
     sc_find_roles();
-    random_state = seed | 1;
+    random_state = sc_seed | 1;
     if (probe)
         return sc_probe();
     if (!image || !sc_load(image))

@@ -36,7 +36,7 @@ static int num_insns;
 static volatile sig_atomic_t armed;
 static sc_frame truth[2];
 static sc_state c_caller;
-static bool have_c_caller, have_truth;
+static bool have_c_caller, have_truth, row_only;
 static uint64_t cut;
 bool sc_tracing;
 
@@ -45,6 +45,7 @@ void sc_truth(sc_frame a, sc_frame b, const sc_state *caller)
     truth[0] = a;
     truth[1] = b;
     have_truth = true;
+    row_only = false;
     cut = 0;
     if ((have_c_caller = caller != NULL))
         c_caller = *caller;
@@ -54,6 +55,12 @@ void sc_truth_ocaml(void)
 {
     sc_frame f = {W.S + sc_this_port.cfa_bias, W.ra};
     sc_truth(f, f, NULL);
+}
+
+void sc_truth_row_only(void)
+{
+    have_truth = row_only = true;
+    cut = 0;
 }
 
 void sc_truth_cut(uint64_t sp) { cut = sp; }
@@ -223,7 +230,7 @@ static void check_row(const insn *i, const sc_state *s)
         return;
     if (!sc_check(strcmp(i->cfa, "?") != 0, "cfi.missing", "row",
                   "no valid unwinding row covers 0x%llx in `%s`", (unsigned long long)i->address,
-                  sc_stubs[sc_current].name))
+                  sc_stubs[sc_current].name) || row_only)
         return;
     bool known = eval(i->cfa, s, 0, &cfa) && eval(i->ra, s, cfa, &ra);
     for (int k = 0; k < 2; k++)

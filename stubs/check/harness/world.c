@@ -161,6 +161,19 @@ static void difference(const sc_zone *z, uint64_t offset, const char *rule)
              (unsigned long long)was, (unsigned long long)is);
 }
 
+/* Where memory differs from the model, at or after `from`; the size: nowhere. Words: a
+ * memcmp of the C library may be one instruction that QEMU emulates byte by byte. */
+static size_t first_difference(const sc_zone *z, size_t from)
+{
+    const uint64_t *mem = (const uint64_t *)z->mem, *model = (const uint64_t *)z->model;
+    size_t at = from / 8;
+    while (at < z->size / 8 && mem[at] == model[at])
+        at++;
+    for (at = 8 * at > from ? 8 * at : from; at < z->size && z->mem[at] == z->model[at]; at++)
+        ;
+    return at;
+}
+
 void sc_check_memory(const char *rule)
 {
     for (int i = 0; i < Z_COUNT; i++) {
@@ -168,11 +181,9 @@ void sc_check_memory(const char *rule)
         uint64_t base = (uint64_t)(uintptr_t)z->mem;
         size_t from = z->low > base ? z->low - base : 0;
         sc_count(i == Z_DOM ? "domain.other" : rule);
-        if (from >= z->size || memcmp(z->mem + from, z->model + from, z->size - from) == 0)
+        size_t at = first_difference(z, from);
+        if (at >= z->size)
             continue;
-        size_t at = from;
-        while (z->mem[at] == z->model[at])
-            at++;
         difference(z, at, rule);
         memcpy(z->model, z->mem, z->size);
     }
@@ -193,7 +204,7 @@ void sc_make_fiber(int zone, uint64_t sp, uint64_t exn, uint64_t parent)
     sc_zones[zone].low = info;
 }
 
-static void put_trap(uint64_t at, uint64_t previous, const char *handler)
+void sc_put_trap(uint64_t at, uint64_t previous, const char *handler)
 {
     const sc_port *p = &sc_this_port;
     wr(at + (sc_five ? FK_TRAP_PREVIOUS : p->trap4_previous), previous);
@@ -215,8 +226,8 @@ static void caller_frames(void)
     wr(W.S + FRAME + (uint64_t)(int64_t)sc_abi->ra_offset, (uint64_t)(uintptr_t)sc_outer_return);
     W.trap = W.S + TRAP_IN_FRAME;
     W.outer_trap = W.S + FRAME + 64;
-    put_trap(W.trap, W.outer_trap, sc_handler);
-    put_trap(W.outer_trap, 0, sc_outer_handler);
+    sc_put_trap(W.trap, W.outer_trap, sc_handler);
+    sc_put_trap(W.outer_trap, 0, sc_outer_handler);
 }
 
 static void c_stack(void)
@@ -259,17 +270,28 @@ static void domain(void)
     wr(dom_at("action_pending"), 0);
 }
 
+/* Random bytes: a piece of a pool that depends on the seed alone, for an emulated loop
+ * over all words of all zones would take most of the time. */
+static void fill(sc_zone *z)
+{
+    enum { POOL = 2 * SC_C_SIZE / 8 };
+    static uint64_t pool[POOL];
+    for (uint64_t i = 0, x = sc_seed; !pool[POOL - 1] && i < POOL; i++) {
+        x += 0x9e3779b97f4a7c15u; /* splitmix64 */
+        uint64_t v = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+        v = (v ^ v >> 27) * 0x94d049bb133111ebu;
+        pool[i] = v ^ v >> 31;
+    }
+    memcpy(z->mem, pool + sc_random() % (POOL - z->size / 8), z->size);
+    z->low = 0;
+}
+
 void sc_new_world(void)
 {
     if (!sc_zones[0].mem)
         make_zones();
-    for (int i = 0; i < Z_COUNT; i++) {
-        for (size_t k = 0; k < sc_zones[i].size; k += 8) {
-            uint64_t v = sc_random();
-            memcpy(sc_zones[i].mem + k, &v, 8);
-        }
-        sc_zones[i].low = 0;
-    }
+    for (int i = 0; i < Z_COUNT; i++)
+        fill(&sc_zones[i]);
     memset(&W, 0, sizeof W);
     W.dom = (uint64_t)(uintptr_t)sc_zones[Z_DOM].mem + DOM_GUARD;
     sc_sync();
