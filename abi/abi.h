@@ -202,6 +202,7 @@ typedef struct fk_abi {
      *                                         S      | reserved  |            */
     int8_t ra_offset;          /* -8 or +16 */
     bool size_includes_ra;
+    uint8_t cfa_bias;          /* CFA of the psABI's unwinding rules = S + F + cfa_bias (s390x 160) */
     uint8_t frame_align;       /* F is a multiple (5.2 and later) */
     uint8_t frame_align_old;   /* ... up to 5.1 */
     uint8_t frame_reserved;    /* bytes at S that belong to the callee (power 32) */

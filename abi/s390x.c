@@ -78,6 +78,7 @@ const fk_abi fk_abi_s390x = {
     .num_deltas = COUNT(deltas),
     .ra_offset = -8,
     .size_includes_ra = true,
+    .cfa_bias = 160,
     .frame_align = 8,
     .frame_align_old = 8,
     .bucket_size = (2 + 9 + 16) * 8,

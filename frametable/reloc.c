@@ -113,6 +113,12 @@ static void apply_form(applier *a, const fk_reloc *e, const fk_reloc_form *f)
     case FK_RELOC_SUB:
         v = old - s - e->addend;
         break;
+    case FK_RELOC_SET6: /* the high 2 bits are an opcode of call frame information */
+        v = (old & 0xC0) | (v & 0x3F);
+        break;
+    case FK_RELOC_SUB6:
+        v = (old & 0xC0) | ((old - s - e->addend) & 0x3F);
+        break;
     default:
         break;
     }

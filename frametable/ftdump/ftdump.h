@@ -96,6 +96,8 @@ void ft_complain(ft_run *, const char *file, const char *message);
 bool ft_explain(const char *rule);
 /* "structure,calls" -> groups; 0: an unknown name. NULL: all. */
 unsigned ft_verify_groups(const char *names);
+/* "structure, calls, ..." for a message. */
+const char *ft_verify_group_names(void);
 
 /* --- walk.c ---------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@ TOOLS += ftdump
 ftdump_SRCS := $(sort $(wildcard $(FTDUMP_DIR)/*.c))
 ftdump_LIBS := verify frametable abi
 # Not position independent: Capstone's tables would cost 340 page faults of relocation at each start.
-ftdump_LDLIBS = -no-pie $(CAPSTONE_LIBS) -ljansson -lelf -lm
+ftdump_LDLIBS = -no-pie $(CAPSTONE_LIBS) -ljansson -lelf -lpthread -lm
 
 # Asked once, and again when Capstone arrives in the cache.
 -include $(BUILD)/capstone.mk

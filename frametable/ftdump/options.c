@@ -27,7 +27,7 @@ static const char help_text[] =
     "  --diff OLD NEW     two builds compared, in total and by module\n"
     "  --recode=FORMAT    what the file would need in another format\n"
     "  --roundtrip        decode, encode, compare the bytes\n"
-    "  --verify[=GROUP,..] hold the tables against themselves and the code (structure,calls)\n"
+    "  --verify[=GROUP,..] hold the tables against themselves, the code and its CFI\n"
     "\n"
     "Options:\n"
     "  --module=GLOB, --function=GLOB   only these\n"
@@ -186,7 +186,7 @@ static bool set_verify(ft_options *o)
 {
     o->groups = ft_verify_groups(optarg);
     if (o->groups == 0)
-        return fail("--verify=%s: the groups are structure and calls", optarg);
+        return fail("--verify=%s: the groups are %s", optarg, ft_verify_group_names());
     return set_mode(o, &ft_mode_verify);
 }
 

@@ -55,6 +55,16 @@ unsigned ft_verify_groups(const char *names)
     }
 }
 
+const char *ft_verify_group_names(void)
+{
+    static char names[120];
+    size_t n = 0;
+    for (unsigned g = 1; g <= FK_GROUPS_ALL; g <<= 1)
+        if (g & FK_GROUPS_ALL)
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", fk_group_name(g));
+    return names;
+}
+
 /* --- baseline: one "RULE PLACE" a line; # starts a comment -------------------------- */
 
 static int compare_key(const void *a, const void *b)
@@ -226,6 +236,15 @@ static uint64_t total(const uint64_t *count)
     return count[FK_VERDICT_OK] + count[FK_VERDICT_WRONG] + count[FK_VERDICT_SUSPECT] + count[FK_VERDICT_UNCHECKED];
 }
 
+static void reasons_text(ft_run *run)
+{
+    for (unsigned i = 0; i < now.tally.num_reasons; i++) {
+        const fk_reason *r = &now.tally.reasons[i];
+        ft_printf(&run->out, "%s  %-16s %10llu  %s\n", i == 0 ? "  not checked because\n" : "", fk_rules[r->rule].id,
+                  (unsigned long long)r->count, r->text);
+    }
+}
+
 static void summary_text(ft_run *run, const char *path)
 {
     ft_puts_name(&run->out, path);
@@ -244,6 +263,21 @@ static void summary_text(ft_run *run, const char *path)
                       (unsigned long long)n[FK_VERDICT_OK], (unsigned long long)n[FK_VERDICT_WRONG],
                       (unsigned long long)n[FK_VERDICT_SUSPECT], (unsigned long long)n[FK_VERDICT_UNCHECKED]);
     }
+    reasons_text(run);
+}
+
+static json_t *reasons_json(void)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < now.tally.num_reasons; i++) {
+        const fk_reason *r = &now.tally.reasons[i];
+        json_t *o = json_object();
+        json_object_set_new(o, "rule", json_string(fk_rules[r->rule].id));
+        json_object_set_new(o, "reason", json_string(r->text));
+        json_object_set_new(o, "count", json_integer((json_int_t)r->count));
+        json_array_append_new(list, o);
+    }
+    return list;
 }
 
 static void summary_json(ft_run *run, const char *path)
@@ -263,6 +297,7 @@ static void summary_json(ft_run *run, const char *path)
     ft_json_value(&run->json, "findings", json_incref(now.list));
     ft_json_value(&run->json, "known", json_integer((json_int_t)now.known));
     ft_json_value(&run->json, "rules", rules);
+    ft_json_value(&run->json, "not checked because", reasons_json());
     if (!run->flat)
         ft_json_close(&run->json, '}');
 }

@@ -56,7 +56,7 @@ static void call_entry(fk_check *c, const fk_descr *d, const uint8_t *code, size
     fk_symbol s;
     bool flag = (d->flags & FK_DESCR_ALLOC) != 0;
     if (!callee(c, code, n, d->retaddr, &s)) {
-        c->tally->count[FK_RULE_CALL_ENTRY][FK_VERDICT_UNCHECKED]++;
+        fk_check_pass(c, FK_RULE_CALL_ENTRY, "an indirect call, or one whose callee has no name");
         return;
     }
     if (allocates(s.name) == flag)

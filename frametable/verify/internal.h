@@ -1,19 +1,31 @@
-/* internal.h - what the rules share. */
+/* internal.h - what the rules share.
+ *
+ *   fk_verify_image          shared: image, return addresses, CFI, lines   (read only while workers run)
+ *     +-- worker 0: fk_check   one table at a time, in file order; findings are kept with their
+ *     +-- worker 1: fk_check   table and given away in the order of the tables (run.c) */
 #ifndef FK_VERIFY_INTERNAL_H
 #define FK_VERIFY_INTERNAL_H
 
 #include "frametable/verify/verify.h"
 
+struct fk_kept;       /* findings of one table, run.c */
+struct fk_cfi;        /* all FDEs of the image, rows.c */
+struct fk_cfi_cursor; /* rows of the FDE looked at last */
+
+/* What one worker knows. Everything that is not const is its own. */
 typedef struct {
     const fk_image *image;
     const fk_abi *abi;
     fk_ocaml_version version; /* newest that the generation allows: register numbers */
-    fk_finding_fn each;
-    void *arg;
-    fk_tally *tally;
-    const fk_table *table;
-    uint64_t *retaddrs; /* all of the image, sorted */
+    unsigned groups;
+    const uint64_t *retaddrs; /* all of the image, sorted */
     size_t num_retaddrs;
+    const struct fk_cfi *cfi;
+    struct fk_cfi_cursor *rows;
+    const fk_table *table;
+    bool untracked; /* cfi.c: the rows of this table's code do not follow the stack pointer */
+    fk_tally *tally;
+    struct fk_kept *kept;
 } fk_check;
 
 /* Counts the verdict; everything but ok is also a finding with a sentence. */
@@ -21,7 +33,30 @@ void fk_check_ok(fk_check *, fk_rule_number);
 void fk_check_say(fk_check *, fk_rule_number, fk_verdict, const fk_descr *, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Counts a descriptor that the rule cannot decide. `why` is a string constant: the summary lists
+ * reasons with their counts, there is no finding. */
+void fk_check_pass(fk_check *, fk_rule_number, const char *why);
+void fk_tally_reason(fk_tally *, fk_rule_number, const char *why, uint64_t count);
+
+/* A worker's own state before its first and after its last table. false: no memory. */
+bool fk_check_open(fk_check *);
+void fk_check_close(fk_check *);
+/* All rules of c->groups over c->table. */
+void fk_check_table(fk_check *);
+
 void fk_check_structure(fk_check *, const fk_descr *);
 void fk_check_calls(fk_check *, const fk_descr *);
+
+/* --- cfi.c: the rules of a table and of a descriptor ------------------------------- */
+void fk_check_cfi_table(fk_check *);
+void fk_check_cfi(fk_check *, const fk_descr *);
+
+/* --- run.c ------------------------------------------------------------------------- */
+/* Runs fk_check_table for every table with as many workers as there are processors, each a copy of
+ * *model. Findings come from this thread, in the order of the tables and, within one, as the rules
+ * said them: the number of workers does not show. FK_SYSTEM: no memory. */
+fk_result fk_run_tables(const fk_check *model, fk_finding_fn, void *arg, fk_tally *);
+/* false: no memory, the finding is lost (the run fails at its end). */
+bool fk_keep(struct fk_kept *, fk_rule_number, fk_verdict, const fk_descr *, const char *sentence);
 
 #endif

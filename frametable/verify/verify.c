@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frametable/verify/internal.h"
+#include "frametable/verify/rows.h"
 
 const fk_rule fk_rules[FK_RULES] = {
 #define RULE(name, id, group, title, text) {id, title, text, FK_GROUP_##group},
@@ -15,7 +16,9 @@ const fk_rule fk_rules[FK_RULES] = {
 static const struct {
     const char *name;
     unsigned group;
-} groups_by_name[] = {{"structure", FK_GROUP_STRUCTURE}, {"calls", FK_GROUP_CALLS}};
+} groups_by_name[] = {
+    {"structure", FK_GROUP_STRUCTURE}, {"calls", FK_GROUP_CALLS}, {"cfi", FK_GROUP_CFI},
+};
 
 const char *fk_verdict_name(fk_verdict v)
 {
@@ -60,7 +63,30 @@ void fk_check_say(fk_check *c, fk_rule_number rule, fk_verdict verdict, const fk
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
     c->tally->count[rule][verdict]++;
-    c->each(&(fk_finding){rule, verdict, c->table, d, sentence}, c->arg);
+    fk_keep(c->kept, rule, verdict, d, sentence);
+}
+
+void fk_tally_reason(fk_tally *t, fk_rule_number rule, const char *why, uint64_t count)
+{
+    unsigned i = 0;
+    while (i < t->num_reasons &&
+           (t->reasons[i].rule < rule || (t->reasons[i].rule == rule && strcmp(t->reasons[i].text, why) < 0)))
+        i++;
+    if (i < t->num_reasons && t->reasons[i].rule == rule && strcmp(t->reasons[i].text, why) == 0) {
+        t->reasons[i].count += count;
+        return;
+    }
+    if (t->num_reasons == FK_REASONS)
+        return;
+    memmove(&t->reasons[i + 1], &t->reasons[i], (t->num_reasons - i) * sizeof *t->reasons);
+    t->reasons[i] = (fk_reason){rule, why, count};
+    t->num_reasons++;
+}
+
+void fk_check_pass(fk_check *c, fk_rule_number rule, const char *why)
+{
+    c->tally->count[rule][FK_VERDICT_UNCHECKED]++;
+    fk_tally_reason(c->tally, rule, why, 1);
 }
 
 /* --- return addresses ------------------------------------------------------------ */
@@ -88,20 +114,22 @@ static size_t count_descriptors(const fk_image *im)
 
 static bool collect_retaddrs(fk_check *c)
 {
-    size_t n = count_descriptors(c->image);
+    size_t n = count_descriptors(c->image), k = 0;
     fk_error err;
     fk_descr d;
     const fk_table *t;
-    c->retaddrs = malloc((n ? n : 1) * sizeof *c->retaddrs);
-    if (!c->retaddrs)
+    uint64_t *list = malloc((n ? n : 1) * sizeof *list);
+    if (!list)
         return false;
     for (size_t i = 0; (t = fk_image_table(c->image, i)) != NULL; i++) {
         fk_cursor cursor;
         fk_cursor_start(t, &cursor);
-        while (c->num_retaddrs < n && fk_cursor_next(&cursor, &d, &err) == FK_OK)
-            c->retaddrs[c->num_retaddrs++] = d.retaddr;
+        while (k < n && fk_cursor_next(&cursor, &d, &err) == FK_OK)
+            list[k++] = d.retaddr;
     }
-    qsort(c->retaddrs, c->num_retaddrs, sizeof *c->retaddrs, compare);
+    qsort(list, k, sizeof *list, compare);
+    c->retaddrs = list;
+    c->num_retaddrs = k;
     return true;
 }
 
@@ -120,31 +148,69 @@ static void check_table_start(fk_check *c)
                      (unsigned long long)info.address, word);
 }
 
-static void check_descriptors(fk_check *c, unsigned groups)
+static void check_descriptor(fk_check *c, const fk_descr *d)
+{
+    if (c->groups & FK_GROUP_STRUCTURE)
+        fk_check_structure(c, d);
+    if (c->groups & FK_GROUP_CALLS)
+        fk_check_calls(c, d);
+    if (c->groups & FK_GROUP_CFI)
+        fk_check_cfi(c, d);
+}
+
+static void check_table_end(fk_check *c, fk_result r, const fk_error *err)
+{
+    if (r == FK_ABSENT)
+        fk_check_ok(c, FK_RULE_TABLE_WHOLE);
+    else
+        fk_check_say(c, FK_RULE_TABLE_WHOLE, FK_VERDICT_WRONG, NULL, "the walk ends at descriptor %llu: %s",
+                     (unsigned long long)err->entry, err->message);
+}
+
+void fk_check_table(fk_check *c)
 {
     fk_cursor cursor;
     fk_descr d;
     fk_error err;
     fk_result r;
+    if (c->groups & FK_GROUP_STRUCTURE)
+        check_table_start(c);
+    if (c->groups & FK_GROUP_CFI)
+        fk_check_cfi_table(c);
     fk_cursor_start(c->table, &cursor);
-    while ((r = fk_cursor_next(&cursor, &d, &err)) == FK_OK) {
-        if (groups & FK_GROUP_STRUCTURE)
-            fk_check_structure(c, &d);
-        if (groups & FK_GROUP_CALLS)
-            fk_check_calls(c, &d);
-    }
-    if (!(groups & FK_GROUP_STRUCTURE))
-        return;
-    if (r == FK_ABSENT)
-        fk_check_ok(c, FK_RULE_TABLE_WHOLE);
-    else
-        fk_check_say(c, FK_RULE_TABLE_WHOLE, FK_VERDICT_WRONG, NULL, "the walk ends at descriptor %llu: %s",
-                     (unsigned long long)err.entry, err.message);
+    while ((r = fk_cursor_next(&cursor, &d, &err)) == FK_OK)
+        check_descriptor(c, &d);
+    if (c->groups & FK_GROUP_STRUCTURE)
+        check_table_end(c, r, &err);
+}
+
+/* --- one image ------------------------------------------------------------------------- */
+
+bool fk_check_open(fk_check *c)
+{
+    if (c->groups & FK_GROUP_CFI)
+        c->rows = fk_cfi_cursor_new();
+    return !(c->groups & FK_GROUP_CFI) || c->rows != NULL;
+}
+
+void fk_check_close(fk_check *c)
+{
+    fk_cfi_cursor_free(c->rows);
 }
 
 static fk_ocaml_version version_of(fk_generation g)
 {
     return g == FK_GEN_A || g == FK_GEN_B ? FK_OCAML_4_13 : FK_OCAML_5_3;
+}
+
+/* What the workers share; false: no memory. */
+static bool prepare(fk_check *c)
+{
+    if ((c->groups & FK_GROUP_STRUCTURE) && !collect_retaddrs(c))
+        return false;
+    if (c->groups & FK_GROUP_CFI)
+        c->cfi = fk_cfi_open(c->image);
+    return !(c->groups & FK_GROUP_CFI) || c->cfi != NULL;
 }
 
 fk_result fk_verify_image(const fk_image *im, unsigned groups, fk_finding_fn each, void *arg, fk_tally *tally,
@@ -153,19 +219,13 @@ fk_result fk_verify_image(const fk_image *im, unsigned groups, fk_finding_fn eac
     fk_check c = {.image = im,
                   .abi = fk_image_abi(im),
                   .version = version_of(fk_image_generation(im)),
-                  .each = each,
-                  .arg = arg,
-                  .tally = tally};
-    if ((groups & FK_GROUP_STRUCTURE) && !collect_retaddrs(&c)) {
+                  .groups = groups};
+    fk_result r = prepare(&c) ? fk_run_tables(&c, each, arg, tally) : FK_SYSTEM;
+    if (r != FK_OK) {
         *err = (fk_error){.code = FK_SYSTEM, .entry = FK_NO_ENTRY, .message = "out of memory"};
         snprintf(err->file, sizeof err->file, "%s", fk_image_name(im));
-        return FK_SYSTEM;
     }
-    for (size_t i = 0; (c.table = fk_image_table(im, i)) != NULL; i++) {
-        if (groups & FK_GROUP_STRUCTURE)
-            check_table_start(&c);
-        check_descriptors(&c, groups);
-    }
-    free(c.retaddrs);
-    return FK_OK;
+    free((void *)(uintptr_t)c.retaddrs);
+    fk_cfi_close(c.cfi);
+    return r;
 }

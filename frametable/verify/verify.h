@@ -22,7 +22,12 @@ typedef enum {
     FK_RULES
 } fk_rule_number;
 
-enum { FK_GROUP_STRUCTURE = 1 << 0, FK_GROUP_CALLS = 1 << 1, FK_GROUPS_ALL = FK_GROUP_STRUCTURE | FK_GROUP_CALLS };
+enum {
+    FK_GROUP_STRUCTURE = 1 << 0,
+    FK_GROUP_CALLS = 1 << 1,
+    FK_GROUP_CFI = 1 << 6,
+    FK_GROUPS_ALL = FK_GROUP_STRUCTURE | FK_GROUP_CALLS | FK_GROUP_CFI
+};
 
 typedef struct {
     const char *id, *title, *text;
@@ -31,7 +36,7 @@ typedef struct {
 extern const fk_rule fk_rules[FK_RULES];
 /* FK_RULES: unknown. */
 fk_rule_number fk_rule_by_id(const char *id);
-/* "structure" "calls"; 0: unknown. */
+/* "structure" "calls" ...; 0: unknown. */
 unsigned fk_group_by_name(const char *name, size_t length);
 const char *fk_group_name(unsigned group);
 
@@ -44,13 +49,23 @@ typedef struct {
 } fk_finding;
 typedef void (*fk_finding_fn)(const fk_finding *, void *arg);
 
+/* Why a rule could not tell, and how often. */
+typedef struct {
+    fk_rule_number rule;
+    const char *text; /* lives as long as the program */
+    uint64_t count;
+} fk_reason;
+
 /* How often each rule gave each verdict. */
+enum { FK_REASONS = 128 };
 typedef struct {
     uint64_t count[FK_RULES][FK_VERDICTS];
+    fk_reason reasons[FK_REASONS]; /* sorted by rule and text; what does not fit is only in count */
+    unsigned num_reasons;
 } fk_tally;
 
-/* Runs the rules of `groups` over every table of the image. FK_SYSTEM: no
- * memory. Memory: 16 bytes a descriptor. */
+/* Runs the rules of `groups` over every table of the image, on all processors. Findings come from the
+ * calling thread, always in the same order. FK_SYSTEM: no memory. Memory: 8 bytes a descriptor, 40 an FDE. */
 fk_result fk_verify_image(const fk_image *, unsigned groups, fk_finding_fn, void *arg, fk_tally *, fk_error *);
 
 #endif
