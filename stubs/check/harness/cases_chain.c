@@ -236,6 +236,32 @@ static void check_c_code(const level *l, uint64_t result, uint64_t young)
     }
 }
 
+/* The raise of `exn` in `l` goes to `event`; if backtraces are active, by way of
+ * caml_stash_backtrace. */
+static void raised(const level *l, uint64_t exn, uint64_t trap, int event)
+{
+    bool active = DOM("backtrace_active");
+    int is = sc_go_any();
+    sc_check(active == (is == EV_caml_stash_backtrace), "backtrace.active", "",
+             "`%s` goes to %s with backtrace_active = %d", NAME, sc_event_name(is), active);
+    if (is == EV_caml_stash_backtrace) {
+        same(*sc_c_arg(0), exn, "backtrace.arguments", "the exception");
+        same(*sc_c_arg(1), (uint64_t)(uintptr_t)sc_ocaml_return, "backtrace.arguments", "pc");
+        same(*sc_c_arg(2), l->S, "backtrace.arguments", "the stack pointer of the raise");
+        same(*sc_c_arg(3), trap, "backtrace.arguments", "the trap pointer");
+        if (sc_five)
+            same(DOM("backtrace_pos"), 0, "backtrace.position", "dom.backtrace_pos");
+        sc_check_alignment();
+        sc_c_body(false);
+        sc_c_leave(sc_random());
+        is = sc_go_any();
+    }
+    if (is != event)
+        sc_abandon("flow.next", "in a chain of callbacks `%s` leaves to %s where it must go to %s",
+                   NAME, sc_event_name(is), sc_event_name(event));
+    sc_count("flow.next");
+}
+
 /* OCaml code of `l` raises past its own handler, to the one of the stub. */
 static void raise_out(level *l)
 {
@@ -249,8 +275,9 @@ static void raise_out(level *l)
     *R.young = young;
     *R.sp = l->S;
     sc_zones[Z_STACK].low = l->S;
+    wr(dom_at("backtrace_pos"), sc_random());
     sc_call(sc_stub_begin("caml_raise_exn"), sc_ocaml_return);
-    sc_go(EV_sc_c_return);
+    raised(l, exn, l->trap, EV_sc_c_return);
     check_c_code(l, exn | 2, young);
 }
 
@@ -286,7 +313,7 @@ static void raise_into(level *l)
     W.link = l->link;
     wr(dom_at("young_ptr"), young);
     from_c("caml_raise_exception", sp);
-    sc_go(EV_sc_handler);
+    raised(l, exn, l->handler, EV_sc_handler);
     sc_check_handler(exn);
     same(*R.young, young, "pointers.young", "young_ptr");
 }
@@ -304,7 +331,7 @@ static bool stubs_there(void)
 
 static void first_c_code(void)
 {
-    wr(dom_at("backtrace_active"), 0);
+    wr(dom_at("backtrace_active"), sc_choose());
     wr(dom_at("gc_regs"), sc_random());
     if (sc_five)
         wr(W.stack + FK_STACK_SP, (W.S - 512) & ~15ul);
