@@ -94,6 +94,7 @@ static void compile_function(backend *b, const cmm_function *source)
     if (b->options->comballoc)
         lin_comballoc(f);
     show(b, f, "polls and combined allocations");
+    lin_cse(f);
     lin_dead_code(f);
     lin_liveness(f);
     if (!lin_check_derived(f) || b->unit->ndiags > errors) {

@@ -77,6 +77,11 @@ enum {
     X(FSUB, "fsub", LIN_PURE)                                                            \
     X(FMUL, "fmul", LIN_PURE)                                                            \
     X(FDIV, "fdiv", LIN_PURE)                                                            \
+    X(FMADD, "fmadd", LIN_PURE)       /* c + a * b, one rounding; arguments c a b */        \
+    X(FMSUB, "fmsub", LIN_PURE)       /* a * b - c */                                    \
+    X(FNMSUB, "fnmsub", LIN_PURE)     /* c - a * b */                                    \
+    X(FNMADD, "fnmadd", LIN_PURE)     /* -(a * b) - c */                                 \
+    X(FNMUL, "fnmul", LIN_PURE)       /* -(a * b); arguments a b */                      \
     X(FOFI, "fofi", LIN_PURE)         /* double of int */                                \
     X(IOFF, "ioff", LIN_PURE)         /* int of double */                                \
     X(BSWAP, "bswap", LIN_PURE)       /* imm: 16, 32 (sign-extends), 64 bits */          \
@@ -312,6 +317,7 @@ lin_function *lin_select(cmm_unit *, const cmm_function *, const cmmc_options *,
                          const struct target *, struct lin_arena *);
 void lin_polls(lin_function *);
 void lin_comballoc(lin_function *);
+void lin_cse(lin_function *);
 void lin_dead_code(lin_function *);
 void lin_liveness(lin_function *);
 bool lin_check_derived(lin_function *); /* no addr over a safepoint; false: error added */

@@ -562,12 +562,74 @@ static lin_vreg unary(sel *s, const cmm_expr *e, sel_opn o, lin_vreg into)
     return sel_result(s, i, component_of(e), into);
 }
 
+/* --- products and the sums around them ------------------------------------------------ */
+/* Which operand of a sum is the product to fuse; -1: none. */
+static int product_of(const cmm_expr *sum, unsigned fuses)
+{
+    bool first = sum->args[0]->kind == CMM_MULF, second = sum->args[1]->kind == CMM_MULF;
+    if (second && fuses & TARGET_FUSES_REVERSE)
+        return 1;
+    return first ? 0 : second && sum->kind == CMM_ADDF ? 1 : -1;
+}
+
+/* Operands are evaluated from the last written to the first; `at` says which argument of
+ * the instruction each is. */
+static lin_vreg fused(sel *s, lin_op op, unsigned n, cmm_expr *const *args, const uint8_t *at,
+                      lin_vreg into)
+{
+    sel_opn o[3];
+    lin_vreg v[3];
+    sel_args(s, args, n, o);
+    if (!s->b)
+        return into ? into : lin_new_vreg(s->f, CMM_FLOAT);
+    for (unsigned k = 0; k < n; k++)
+        v[k] = sel_operand(s, o[k]);
+    lin_insn *i = sel_emit(s, op, 1, n);
+    for (unsigned k = 0; k < n; k++)
+        lin_arg(i, at[k])->v = v[k];
+    return sel_result(s, i, CMM_FLOAT, into);
+}
+
+static lin_vreg fused_sum(sel *s, const cmm_expr *sum, bool negated, lin_vreg into)
+{
+    int k = product_of(sum, s->t->fuses);
+    if (k < 0 || (negated && k != 0))
+        return 0;
+    cmm_expr *const *ab = sum->args[k]->args, *c = sum->args[!k];
+    lin_op op = sum->kind == CMM_ADDF ? negated ? LIN_FNMADD : LIN_FMADD
+                : k == 1 || negated ? LIN_FNMSUB
+                                      : LIN_FMSUB;
+    if (k == 0)
+        return fused(s, op, 3, (cmm_expr *[]){ab[0], ab[1], c}, (const uint8_t[]){1, 2, 0}, into);
+    return fused(s, op, 3, (cmm_expr *[]){c, ab[0], ab[1]}, (const uint8_t[]){0, 1, 2}, into);
+}
+
+static bool is_float_sum(const cmm_expr *e)
+{
+    return e->kind == CMM_ADDF || e->kind == CMM_SUBF;
+}
+
+/* 0: nothing to fuse, and nothing was evaluated. */
+static lin_vreg fused_float(sel *s, const cmm_expr *e, lin_vreg into)
+{
+    if (is_float_sum(e) && s->t->fuses & TARGET_FUSES_SUMS)
+        return fused_sum(s, e, false, into);
+    if (e->kind != CMM_NEGF)
+        return 0;
+    const cmm_expr *of = e->args[0];
+    if (of->kind == CMM_MULF && s->t->fuses & TARGET_FUSES_NEG_PRODUCT)
+        return fused(s, LIN_FNMUL, 2, of->args, (const uint8_t[]){0, 1}, into);
+    return is_float_sum(of) && s->t->fuses & TARGET_FUSES_NEG_SUM ? fused_sum(s, of, true, into) : 0;
+}
+
 lin_vreg sel_operator(sel *s, const cmm_expr *e, lin_vreg into)
 {
     cmm_class cls = cmm_ops[e->kind].cls;
     if (cls == CMM_CLASS_COMPARE_F)
         return sel_result(s, compare_float(s, LIN_SETF, 1, e), CMM_INT, into);
-    lin_vreg r = s->t->select ? s->t->select(s, e, into) : 0;
+    lin_vreg r = fused_float(s, e, into);
+    if (!r && s->t->select)
+        r = s->t->select(s, e, into);
     if (r)
         return r;
     sel_opn o[2] = {{0}, {0}};

@@ -93,6 +93,15 @@ typedef struct {
     uint8_t home_words;    /* power 8: words of the stack area that mirror registers */
 } target_c_rules;
 
+/* Which products of floats are operands of one instruction with the sum around them. The
+ * choice is ocamlopt's, since one rounding less shows in results (docs/cmm.md). */
+enum {
+    TARGET_FUSES_SUMS = 1 << 0,        /* a * b + c, c + a * b, a * b - c */
+    TARGET_FUSES_REVERSE = 1 << 1,     /* c - a * b too; of two products the second */
+    TARGET_FUSES_NEG_PRODUCT = 1 << 2, /* -(a * b) */
+    TARGET_FUSES_NEG_SUM = 1 << 3,     /* -(a * b + c), -(a * b - c), not -(c + a * b) */
+};
+
 /* Out-of-line code at the end of the function. */
 typedef enum { OOL_GC, OOL_BOUND, OOL_STACK, OOL_PORT } ool_kind;
 typedef struct ool {
@@ -125,6 +134,7 @@ typedef struct target {
      * should get the result, 0: a new one. NULL: the port has no fused forms. */
     lin_vreg (*select)(struct sel *, const cmm_expr *e, lin_vreg into);
     const char *const *op_names;    /* of LIN_TARGET + n */
+    uint8_t fuses;                  /* TARGET_FUSES_* */
     bool has_sqrt, has_bswap;       /* FSQRT, BSWAP replace the C functions */
     bool tests_bits;                /* BRANCHT exists (imm_ok says for which masks) */
     bool slow_mulh;                 /* no cheap MULH: divide by constants with DIV */

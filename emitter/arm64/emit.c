@@ -163,7 +163,8 @@ static const char *const names[LIN_TARGET_END] = {
     [LIN_SAR] = "asr", [LIN_NEG] = "neg", [LIN_FNEG] = "fneg", [LIN_FABS] = "fabs",
     [LIN_FSQRT] = "fsqrt", [LIN_FADD] = "fadd", [LIN_FSUB] = "fsub", [LIN_FMUL] = "fmul",
     [LIN_FDIV] = "fdiv", [LIN_FOFI] = "scvtf", [LIN_IOFF] = "fcvtzs", [ARM_MADD] = "madd",
-    [ARM_MSUB] = "msub",
+    [ARM_MSUB] = "msub", [LIN_FMADD] = "fmadd", [LIN_FMSUB] = "fnmsub", [LIN_FNMSUB] = "fmsub",
+    [LIN_FNMUL] = "fnmul",
 };
 
 static void binary(emit *e, lin_insn *i)
@@ -182,6 +183,11 @@ static void unary(emit *e, lin_insn *i)
 static void ternary(emit *e, lin_insn *i)
 {
     e_(e, "%s\t%s, %s, %s, %s", names[i->op], res(e, i), arg(e, i, 0), arg(e, i, 1), arg(e, i, 2));
+}
+
+static void e_fused(emit *e, lin_insn *i)
+{
+    e_(e, "%s\t%s, %s, %s, %s", names[i->op], res(e, i), arg(e, i, 1), arg(e, i, 2), arg(e, i, 0));
 }
 
 static void e_add(emit *e, lin_insn *i)
@@ -636,6 +642,7 @@ void (*const arm64_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_NEG] = unary, [LIN_SET] = e_set, [LIN_SETF] = e_setf,
     [LIN_FNEG] = unary, [LIN_FABS] = unary, [LIN_FSQRT] = unary, [LIN_FADD] = binary,
     [LIN_FSUB] = binary, [LIN_FMUL] = binary, [LIN_FDIV] = binary,
+    [LIN_FMADD] = e_fused, [LIN_FMSUB] = e_fused, [LIN_FNMSUB] = e_fused, [LIN_FNMUL] = binary,
     [LIN_FOFI] = unary, [LIN_IOFF] = unary, [LIN_BSWAP] = e_bswap,
     [LIN_LOAD] = e_load, [LIN_LOAD_ATOMIC] = e_load, [LIN_STORE] = e_store,
     [LIN_LOADDOM] = e_loaddom, [LIN_STOREDOM] = e_storedom, [LIN_ALLOC] = e_alloc,

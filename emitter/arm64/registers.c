@@ -27,6 +27,7 @@ const target target_arm64 = {
     .amode_ok = arm64_amode_ok,
     .select = arm64_select,
     .op_names = op_names,
+    .fuses = TARGET_FUSES_SUMS | TARGET_FUSES_REVERSE | TARGET_FUSES_NEG_PRODUCT,
     .has_sqrt = true,
     .has_bswap = true,
     .tests_bits = true,

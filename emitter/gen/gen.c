@@ -9,8 +9,7 @@
  * Programs end, never fault and have one meaning: divisors are odd and positive, shift
  * counts below 64, addresses inside their table, loops counted, callees earlier ones, and
  * the cost of everything is bounded before it is written. Operands never assign variables
- * (their order of reading is not defined), and products are no operands of sums (ports
- * may fuse them).
+ * (their order of reading is not defined).
  *
  * Types: int; float; list: 1, or a block {tagged int, list}; box: a boxed float.
  */
@@ -271,11 +270,13 @@ static void float_const(gen *g) {
     put(g, "0f%016" PRIx64, b);
 }
 
-/* An operand of a sum: whatever is not a product. */
+/* An operand of a sum: sometimes a product, which most ports fuse with it. */
 static void addend(gen *g, int depth)
 {
     const variable *v = choose(g, FLOAT, false);
-    if (v != NULL && chance(g, 60)) {
+    if (chance(g, 30)) {
+        operands(g, "*f", FLOAT, depth);
+    } else if (v != NULL && chance(g, 60)) {
         put(g, "\"v/%d\"", v->id);
     } else if (chance(g, 50)) {
         put(g, "(floatofint (and ");
@@ -286,16 +287,20 @@ static void addend(gen *g, int depth)
     }
 }
 
+static void sum(gen *g, int depth)
+{
+    bool negated = chance(g, 20);
+    put(g, "%s(%s ", negated ? "(~f " : "", chance(g, 50) ? "+f" : "-f");
+    addend(g, depth);
+    put(g, " ");
+    addend(g, depth);
+    put(g, negated ? "))" : ")");
+}
+
 static void float_expr(gen *g, int depth)
 {
     switch (pick(g, 7)) {
-    case 0: case 1:
-        put(g, chance(g, 50) ? "(+f " : "(-f ");
-        addend(g, depth);
-        put(g, " ");
-        addend(g, depth);
-        put(g, ")");
-        return;
+    case 0: case 1: sum(g, depth); return;
     case 2: operands(g, "*f", FLOAT, depth); return;
     case 3: operands(g, "/f", FLOAT, depth); return;
     case 4:

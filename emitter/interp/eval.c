@@ -4,6 +4,7 @@
  * (docs/cmm.md, "Order"); that shows only when an operand assigns a variable that
  * another one reads, which is left undefined.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -338,7 +339,44 @@ static status do_raise(frame *f, const cmm_expr *e) {
     return s != OK ? s : raises(f->in, v.w[0]);
 }
 
+/* The product that is rounded together with the sum `e`: its operand's number, -1: none. */
+static int fused_product(const machine *m, const cmm_expr *e) {
+    if (!(m->fuses & FUSE_SUMS) || (e->kind != CMM_ADDF && e->kind != CMM_SUBF)) {
+        return -1;
+    }
+    if (e->args[1]->kind == CMM_MULF && m->fuses & FUSE_REVERSE) {
+        return 1;
+    }
+    if (e->args[0]->kind == CMM_MULF) {
+        return 0;
+    }
+    return e->kind == CMM_ADDF && e->args[1]->kind == CMM_MULF ? 1 : -1;
+}
+
+/* sign * (a * b + c) or so, rounded once. */
+static status do_fused(frame *f, const cmm_expr *e, int k, double sign, value *out) {
+    value ab[2], c;
+    status s = OK;
+    for (int i = 1; s == OK && i >= 0; i--) {
+        s = i == k ? operands(f, e->args[i], 0, ab) : eval(f, e->args[i], false, &c);
+    }
+    if (s == OK) {
+        double of_product = e->kind == CMM_SUBF && k == 1 ? -sign : sign;
+        double of_other = e->kind == CMM_SUBF && k == 0 ? -sign : sign;
+        *out = one(bits_of(fma(of_product * double_of(ab[0].w[0]), double_of(ab[1].w[0]),
+                               of_other * double_of(c.w[0]))));
+    }
+    return s;
+}
+
 static status do_operator(frame *f, const cmm_expr *e, value *out) {
+    bool negated = e->kind == CMM_NEGF && f->in->m->fuses & FUSE_NEGATED &&
+                   fused_product(f->in->m, e->args[0]) == 0;
+    const cmm_expr *sum = negated ? e->args[0] : e;
+    int k = fused_product(f->in->m, sum);
+    if (k >= 0) {
+        return do_fused(f, sum, k, negated ? -1.0 : 1.0, out);
+    }
     value vals[2] = {{.n = 0}, {.n = 0}};
     status s = operands(f, e, 0, vals);
     if (s != OK) {

@@ -16,6 +16,7 @@ typedef struct {
 
 /* Results outside the defined domain, as the hardware of a target gives them
  * (docs/cmm.md, "Outside the domain"). */
+enum { FUSE_SUMS = 1, FUSE_REVERSE = 2, FUSE_NEGATED = 4 };
 typedef enum { DIV_TRAPS, DIV_ZERO, DIV_MINUS_ONE } div_kind;
 typedef struct {
     const char *name;
@@ -25,6 +26,7 @@ typedef struct {
     unsigned shift_modulus; /* 64 or 128 */
     bool saturates;        /* float to int, out of range; else 0x8000... */
     uint64_t nan_to_int;
+    unsigned fuses;        /* FUSE_*: products that are rounded together with a sum */
 } machine;
 const machine *machine_by_name(const char *name);
 

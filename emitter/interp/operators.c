@@ -5,12 +5,13 @@
 #include "emitter/interp/interp.h"
 
 static const machine machines[] = {
-    /* name     big    x / 0          min/-1  shift saturates NaN */
-    {"amd64",   false, DIV_TRAPS,     true,   64,  false, 0x8000000000000000u},
-    {"arm64",   false, DIV_ZERO,      false,  64,  true,  0},
-    {"power",   false, DIV_TRAPS,     true,   128, true,  0x8000000000000000u}, /* undefined: refuse */
-    {"s390x",   true,  DIV_TRAPS,     true,   64,  true,  0x8000000000000000u},
-    {"riscv64", false, DIV_MINUS_ONE, false,  64,  true,  0x7fffffffffffffffu},
+    /* name     big    x / 0          min/-1  shift saturates NaN                  fuses */
+    {"amd64",   false, DIV_TRAPS,     true,   64,  false, 0x8000000000000000u, 0},
+    {"arm64",   false, DIV_ZERO,      false,  64,  true,  0,                   FUSE_SUMS | FUSE_REVERSE},
+    /* a division by zero gives something undefined: refused */
+    {"power",   false, DIV_TRAPS,     true,   128, true,  0x8000000000000000u, FUSE_SUMS},
+    {"s390x",   true,  DIV_TRAPS,     true,   64,  true,  0x8000000000000000u, FUSE_SUMS},
+    {"riscv64", false, DIV_MINUS_ONE, false,  64,  true,  0x7fffffffffffffffu, FUSE_SUMS | FUSE_NEGATED},
 };
 
 const machine *machine_by_name(const char *name)

@@ -165,6 +165,12 @@ static void e_three(emit *e, lin_insn *i)
     e_(e, "%s\t%s, %s, %s", names[i->op], res_reg(e, i), arg_reg(e, i, 0), arg_reg(e, i, 1));
 }
 
+static void e_fused(emit *e, lin_insn *i)
+{
+    e_(e, "%s\t%s, %s, %s, %s", i->op == LIN_FMADD ? "fmadd" : "fmsub", res_reg(e, i),
+       arg_reg(e, i, 1), arg_reg(e, i, 2), arg_reg(e, i, 0));
+}
+
 static void e_add(emit *e, lin_insn *i)
 {
     if (i->flags & LIN_F_IMM)
@@ -747,6 +753,7 @@ void (*const power_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_SET] = e_set, [LIN_SETF] = e_setf, [LIN_LEA] = e_lea,
     [LIN_FNEG] = e_unary, [LIN_FABS] = e_unary, [LIN_FSQRT] = e_unary, [LIN_FADD] = e_three,
     [LIN_FSUB] = e_three, [LIN_FMUL] = e_three, [LIN_FDIV] = e_three,
+    [LIN_FMADD] = e_fused, [LIN_FMSUB] = e_fused,
     [LIN_FOFI] = e_fofi, [LIN_IOFF] = e_ioff,
     [LIN_LOAD] = e_load, [LIN_LOAD_ATOMIC] = e_load_atomic, [LIN_STORE] = e_store,
     [LIN_LOADDOM] = e_loaddom, [LIN_STOREDOM] = e_storedom, [LIN_ALLOC] = e_alloc,

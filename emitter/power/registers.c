@@ -24,6 +24,7 @@ const target target_power = {
     .c_rules = {.float_takes_int = true, .home_words = 8},
     .imm_ok = power_imm_ok,
     .amode_ok = power_amode_ok,
+    .fuses = TARGET_FUSES_SUMS,
     .has_sqrt = true,
     .tests_bits = true,
     .emit = power_emit,

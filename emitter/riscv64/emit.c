@@ -112,7 +112,8 @@ static const char *const names[LIN_TARGET_END] = {
     [LIN_AND] = "and", [LIN_OR] = "or", [LIN_XOR] = "xor", [LIN_SHL] = "sll", [LIN_SHR] = "srl",
     [LIN_SAR] = "sra", [LIN_NEG] = "neg", [LIN_FNEG] = "fneg.d", [LIN_FABS] = "fabs.d",
     [LIN_FSQRT] = "fsqrt.d", [LIN_FADD] = "fadd.d", [LIN_FSUB] = "fsub.d", [LIN_FMUL] = "fmul.d",
-    [LIN_FDIV] = "fdiv.d",
+    [LIN_FDIV] = "fdiv.d", [LIN_FMADD] = "fmadd.d", [LIN_FMSUB] = "fmsub.d",
+    [LIN_FNMSUB] = "fnmsub.d", [LIN_FNMADD] = "fnmadd.d",
 };
 
 static void binary(emit *e, lin_insn *i)
@@ -121,6 +122,11 @@ static void binary(emit *e, lin_insn *i)
         e_(e, "%si\t%s, %s, %ld", names[i->op], res(e, i), arg(e, i, 0), (long)i->imm);
     else
         e_(e, "%s\t%s, %s, %s", names[i->op], res(e, i), arg(e, i, 0), arg(e, i, 1));
+}
+
+static void e_fused(emit *e, lin_insn *i)
+{
+    e_(e, "%s\t%s, %s, %s, %s", names[i->op], res(e, i), arg(e, i, 1), arg(e, i, 2), arg(e, i, 0));
 }
 
 static void unary(emit *e, lin_insn *i)
@@ -595,6 +601,7 @@ void (*const riscv64_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_NEG] = unary, [LIN_SET] = e_set, [LIN_SETF] = e_setf,
     [LIN_FNEG] = unary, [LIN_FABS] = unary, [LIN_FSQRT] = unary, [LIN_FADD] = binary,
     [LIN_FSUB] = binary, [LIN_FMUL] = binary, [LIN_FDIV] = binary,
+    [LIN_FMADD] = e_fused, [LIN_FMSUB] = e_fused, [LIN_FNMSUB] = e_fused, [LIN_FNMADD] = e_fused,
     [LIN_FOFI] = e_fofi, [LIN_IOFF] = e_ioff,
     [LIN_LOAD] = e_load, [LIN_LOAD_ATOMIC] = e_load, [LIN_STORE] = e_store,
     [LIN_LOADDOM] = e_loaddom, [LIN_STOREDOM] = e_storedom, [LIN_ALLOC] = e_alloc,

@@ -24,6 +24,7 @@ const target target_riscv64 = {
     .c_rules = {.float_in_int = true},
     .imm_ok = riscv64_imm_ok,
     .amode_ok = riscv64_amode_ok,
+    .fuses = TARGET_FUSES_SUMS | TARGET_FUSES_NEG_SUM,
     .has_sqrt = true,
     .tests_bits = true,
     .emit = riscv64_emit,

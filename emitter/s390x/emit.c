@@ -305,6 +305,13 @@ static void e_float_binary(emit *e, lin_insn *i)
     e_(e, "%sdbr\t%s, %s", letter[i->op], res_reg(e, i), b);
 }
 
+/* The sum is where the addend was. */
+static void e_fused(emit *e, lin_insn *i)
+{
+    e_(e, "%s\t%s, %s, %s", i->op == LIN_FMADD ? "madbr" : "msdbr", res_reg(e, i), arg_reg(e, i, 1),
+       arg_reg(e, i, 2));
+}
+
 /* lcdfr and lpdfr change the sign bit alone, also of a NaN. */
 static void e_float_unary(emit *e, lin_insn *i)
 {
@@ -781,7 +788,8 @@ void (*const s390x_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_SET] = e_set, [LIN_SETF] = e_setf, [LIN_LEA] = e_lea,
     [LIN_FNEG] = e_float_unary, [LIN_FABS] = e_float_unary, [LIN_FSQRT] = e_float_unary,
     [LIN_FADD] = e_float_binary, [LIN_FSUB] = e_float_binary, [LIN_FMUL] = e_float_binary,
-    [LIN_FDIV] = e_float_binary, [LIN_FOFI] = e_float_unary, [LIN_IOFF] = e_ioff, [LIN_BSWAP] = e_bswap,
+    [LIN_FDIV] = e_float_binary, [LIN_FMADD] = e_fused, [LIN_FMSUB] = e_fused,
+    [LIN_FOFI] = e_float_unary, [LIN_IOFF] = e_ioff, [LIN_BSWAP] = e_bswap,
     [LIN_LOAD] = e_load, [LIN_LOAD_ATOMIC] = e_load, [LIN_STORE] = e_store,
     [LIN_LOADDOM] = e_loaddom, [LIN_STOREDOM] = e_storedom, [LIN_ALLOC] = e_alloc,
     [LIN_YOUNG] = e_young, [LIN_POLL] = limit_check, [LIN_CALL] = e_call, [LIN_EXTCALL] = e_extcall,

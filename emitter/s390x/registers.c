@@ -36,7 +36,7 @@ static void constrain(const lin_insn *i, lin_constraint *c)
         c->tied = true;
         c->slot_ok = 2;
         break;
-    case LIN_OPAQUE: c->tied = true; break;
+    case LIN_FMADD: case LIN_FMSUB: case LIN_OPAQUE: c->tied = true; break;
     case LIN_DIV: case LIN_MOD: c->slot_ok = 2; break;
     case LIN_SET: case LIN_BRANCH: case LIN_CHECKBOUND: c->slot_ok = 3; break;
     case LIN_SWITCH: c->temps = 1; break;
@@ -53,6 +53,7 @@ const target target_s390x = {
     .imm_ok = s390x_imm_ok,
     .amode_ok = s390x_amode_ok,
     .select = s390x_select,
+    .fuses = TARGET_FUSES_SUMS,
     .has_sqrt = true,
     .has_bswap = true,
     .tests_bits = true,

@@ -73,6 +73,12 @@ def compare_all(arch, work):
     return bad + compare("small nursery", output(arch, work, "real", "s=256"), output(arch, work, "ours", "s=256"))
 
 
+def program_names(only, without):
+    names = sorted(os.path.basename(f)[:-3] for f in glob.glob(os.path.join(here, "p_*.ml")))
+    names = [n for n in names if only is None or n in only or n[2:] in only]
+    return [n for n in names if n[2:] not in without]
+
+
 def main(argv):
     keep, only, without, name = False, None, [], None
     for a in argv:
@@ -86,9 +92,7 @@ def main(argv):
             keep = True
         else:
             sys.exit(__doc__)
-    names = sorted(os.path.basename(f)[:-3] for f in glob.glob(os.path.join(here, "p_*.ml")))
-    names = [n for n in names if only is None or n in only or n[2:] in only]
-    names = [n for n in names if n[2:] not in without]
+    names = program_names(only, without)
     arch = cmm_run.Arch(name)
     work = cmm_run.workdir("ocaml")
     compile_real(arch, names, work)
