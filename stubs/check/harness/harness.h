@@ -109,8 +109,8 @@ void sc_count(const char *rule);
 _Noreturn void sc_abandon(const char *rule, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void sc_report_counts(void);
-extern bool sc_first_only; /* end with the first violation */
-enum { SC_FIRST_ONLY_EXIT = 9 };
+_Noreturn void sc_end(int status); /* of the process that runs the cases; 0: all have run */
+extern bool sc_first_only;         /* end with the first violation */
 void sc_put(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void sc_flush(void);
 extern jmp_buf sc_case_end;

@@ -92,10 +92,8 @@ static void violation(const char *rule, const char *subject, const char *format,
            (unsigned long long)sc_where, sc_case_name);
     put(format, args);
     sc_put("\n");
-    if (sc_first_only) {
-        sc_report_counts();
-        _exit(SC_FIRST_ONLY_EXIT);
-    }
+    if (sc_first_only)
+        sc_end(1);
 }
 
 void sc_count(const char *rule)

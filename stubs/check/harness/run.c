@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,9 +69,24 @@ int sc_stub_index(const char *name)
     return 0;
 }
 
+/* What the child says of itself, for the case that it ends without a word. */
+static struct {
+    volatile int at, stub;
+    volatile bool done;
+} *progress;
+
+_Noreturn void sc_end(int status)
+{
+    sc_report_counts();
+    progress->done = true;
+    _exit(status);
+}
+
 char *sc_stub_begin(const char *name)
 {
     sc_current = sc_stub_index(name);
+    if (progress)
+        progress->stub = sc_current;
     sc_where = (uint64_t)(uintptr_t)sc_stubs[sc_current].address;
     return sc_stubs[sc_current].address;
 }
@@ -198,51 +215,53 @@ static bool wanted(const sc_case *c, const char *glob)
     return !glob || fnmatch(glob, c->name, 0) == 0;
 }
 
-static void run_from(int first, const char *glob, int progress)
+static _Noreturn void run_from(int first, const char *glob)
 {
     const sc_case *c;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     sc_install_handlers();
     for (int i = first; (c = nth_case(i)); i++) {
-        if (write(progress, &i, sizeof i) != sizeof i)
-            break;
+        progress->at = i;
         if (wanted(c, glob))
             run_case(c, i);
     }
     limit_time(0);
-    sc_report_counts();
+    sc_end(0);
+}
+
+/* The child is gone, and neither its handler nor its last line has run. */
+static void report_end(int status)
+{
+    sc_put("V\t%s\tflow.crash\t\t0\t%s\tthe stub ended the process (%s %d)\n",
+           sc_stubs[progress->stub].name, nth_case(progress->at)->name,
+           WIFEXITED(status) ? "exit status" : "signal",
+           WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
 /* Give each child the cases after the one that ended the last child. */
 static void run_all(const char *glob)
 {
-    int total = 0, first = 0, at = -1;
+    int total = 0, status;
+    progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (progress == MAP_FAILED)
+        exit(2);
     while (nth_case(total))
         total++;
-    while (first < total) {
-        int p[2], status;
-        if (pipe(p) != 0)
-            exit(2);
+    for (int first = 0; first < total; first = progress->at + 1) {
+        progress->at = first;
+        progress->done = false;
         sc_flush();
         pid_t child = fork();
-        if (child == 0) {
-            close(p[0]);
-            run_from(first, glob, p[1]);
-            _exit(0);
-        }
-        close(p[1]);
-        while (read(p[0], &at, sizeof at) == (ssize_t)sizeof at)
-            ;
-        close(p[0]);
+        if (child == 0)
+            run_from(first, glob);
         if (child < 0 || waitpid(child, &status, 0) < 0)
             exit(2);
-        if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == SC_FIRST_ONLY_EXIT))
+        if (!progress->done)
+            report_end(status);
+        else if (WEXITSTATUS(status) == 0)
             break;
-        if (!WIFEXITED(status)) /* not even the handler could run */
-            sc_put("V\t\tflow.crash\t\t0\t%s\tthe stub ended the process (signal %d)\n",
-                   nth_case(at < 0 ? 0 : at)->name, WTERMSIG(status));
         if (sc_first_only)
             break;
-        first = at + 1;
     }
     sc_put("E\n");
     sc_flush();

@@ -316,8 +316,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         sc_check(false, "flow.crash", "", "`%s` crashes with signal %d at 0x%llx, address 0x%llx",
                  sc_stubs[sc_current].name, number, (unsigned long long)s.pc,
                  (unsigned long long)(uintptr_t)info->si_addr);
-    sc_report_counts();
-    _exit(1);
+    sc_end(1);
 }
 
 void sc_install_handlers(void)
