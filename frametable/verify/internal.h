@@ -11,6 +11,8 @@
 struct fk_kept;       /* findings of one table, run.c */
 struct fk_cfi;        /* all FDEs of the image, rows.c */
 struct fk_cfi_cursor; /* rows of the FDE looked at last */
+struct fk_program;    /* the image as code, program.c */
+struct fk_code;       /* the function looked at last, code.c */
 
 /* What one worker knows. Everything that is not const is its own. */
 typedef struct {
@@ -22,6 +24,8 @@ typedef struct {
     size_t num_retaddrs;
     const struct fk_cfi *cfi;
     struct fk_cfi_cursor *rows;
+    const struct fk_program *program;
+    struct fk_code *code;
     const fk_table *table;
     bool untracked; /* cfi.c: the rows of this table's code do not follow the stack pointer */
     fk_tally *tally;
@@ -41,8 +45,8 @@ void fk_tally_reason(fk_tally *, fk_rule_number, const char *why, uint64_t count
 /* A worker's own state before its first and after its last table. false: no memory. */
 bool fk_check_open(fk_check *);
 void fk_check_close(fk_check *);
-/* All rules of c->groups over c->table. */
-void fk_check_table(fk_check *);
+/* All rules of c->groups over c->table. false: no memory. */
+bool fk_check_table(fk_check *);
 
 void fk_check_structure(fk_check *, const fk_descr *);
 void fk_check_calls(fk_check *, const fk_descr *);
@@ -50,6 +54,15 @@ void fk_check_calls(fk_check *, const fk_descr *);
 /* --- cfi.c: the rules of a table and of a descriptor ------------------------------- */
 void fk_check_cfi_table(fk_check *);
 void fk_check_cfi(fk_check *, const fk_descr *);
+
+/* --- code.c: the groups that interpret code ------------------------------------------- */
+/* NULL: no memory. */
+struct fk_program *fk_code_program(const fk_image *, fk_ocaml_version);
+void fk_code_program_free(struct fk_program *);
+struct fk_code *fk_code_new(void);
+void fk_code_free(struct fk_code *);
+/* The rules of c->groups over the functions of c->table. false: no memory. */
+bool fk_check_code(fk_check *);
 
 /* --- run.c ------------------------------------------------------------------------- */
 /* Runs fk_check_table for every table with as many workers as there are processors, each a copy of

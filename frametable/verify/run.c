@@ -119,9 +119,7 @@ static void *work(void *arg)
     for (size_t i; (i = take(r)) < r->num_tables;) {
         c.table = fk_image_table(c.image, i);
         c.kept = &r->kept[i];
-        if (open)
-            fk_check_table(&c);
-        put_back(r, i, !open);
+        put_back(r, i, !(open && fk_check_table(&c)));
     }
     fk_check_close(&c);
     add_tally(r, &tally);

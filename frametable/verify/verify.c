@@ -17,7 +17,7 @@ static const struct {
     const char *name;
     unsigned group;
 } groups_by_name[] = {
-    {"structure", FK_GROUP_STRUCTURE}, {"calls", FK_GROUP_CALLS}, {"cfi", FK_GROUP_CFI},
+    {"structure", FK_GROUP_STRUCTURE}, {"calls", FK_GROUP_CALLS}, {"frame", FK_GROUP_FRAME}, {"cfi", FK_GROUP_CFI},
 };
 
 const char *fk_verdict_name(fk_verdict v)
@@ -167,7 +167,7 @@ static void check_table_end(fk_check *c, fk_result r, const fk_error *err)
                      (unsigned long long)err->entry, err->message);
 }
 
-void fk_check_table(fk_check *c)
+bool fk_check_table(fk_check *c)
 {
     fk_cursor cursor;
     fk_descr d;
@@ -182,6 +182,7 @@ void fk_check_table(fk_check *c)
         check_descriptor(c, &d);
     if (c->groups & FK_GROUP_STRUCTURE)
         check_table_end(c, r, &err);
+    return !(c->groups & FK_GROUPS_CODE) || fk_check_code(c);
 }
 
 /* --- one image ------------------------------------------------------------------------- */
@@ -190,17 +191,25 @@ bool fk_check_open(fk_check *c)
 {
     if (c->groups & FK_GROUP_CFI)
         c->rows = fk_cfi_cursor_new();
-    return !(c->groups & FK_GROUP_CFI) || c->rows != NULL;
+    if (c->groups & FK_GROUPS_CODE)
+        c->code = fk_code_new();
+    return (!(c->groups & FK_GROUP_CFI) || c->rows != NULL) && (!(c->groups & FK_GROUPS_CODE) || c->code != NULL);
 }
 
 void fk_check_close(fk_check *c)
 {
     fk_cfi_cursor_free(c->rows);
+    fk_code_free(c->code);
 }
 
-static fk_ocaml_version version_of(fk_generation g)
+/* Fibers came with 5.0, generation B stayed until 5.1. */
+static fk_ocaml_version version_of(const fk_image *im)
 {
-    return g == FK_GEN_A || g == FK_GEN_B ? FK_OCAML_4_13 : FK_OCAML_5_3;
+    fk_generation g = fk_image_generation(im);
+    fk_symbol s;
+    if (g != FK_GEN_A && g != FK_GEN_B)
+        return FK_OCAML_5_3;
+    return fk_image_symbol(im, "caml_perform", &s) == FK_OK ? FK_OCAML_5_1 : FK_OCAML_4_13;
 }
 
 /* What the workers share; false: no memory. */
@@ -210,7 +219,9 @@ static bool prepare(fk_check *c)
         return false;
     if (c->groups & FK_GROUP_CFI)
         c->cfi = fk_cfi_open(c->image);
-    return !(c->groups & FK_GROUP_CFI) || c->cfi != NULL;
+    if (c->groups & FK_GROUPS_CODE)
+        c->program = fk_code_program(c->image, c->version);
+    return (!(c->groups & FK_GROUP_CFI) || c->cfi != NULL) && (!(c->groups & FK_GROUPS_CODE) || c->program != NULL);
 }
 
 fk_result fk_verify_image(const fk_image *im, unsigned groups, fk_finding_fn each, void *arg, fk_tally *tally,
@@ -218,7 +229,7 @@ fk_result fk_verify_image(const fk_image *im, unsigned groups, fk_finding_fn eac
 {
     fk_check c = {.image = im,
                   .abi = fk_image_abi(im),
-                  .version = version_of(fk_image_generation(im)),
+                  .version = version_of(im),
                   .groups = groups};
     fk_result r = prepare(&c) ? fk_run_tables(&c, each, arg, tally) : FK_SYSTEM;
     if (r != FK_OK) {
@@ -227,5 +238,6 @@ fk_result fk_verify_image(const fk_image *im, unsigned groups, fk_finding_fn eac
     }
     free((void *)(uintptr_t)c.retaddrs);
     fk_cfi_close(c.cfi);
+    fk_code_program_free((struct fk_program *)(uintptr_t)c.program);
     return r;
 }

@@ -25,8 +25,10 @@ typedef enum {
 enum {
     FK_GROUP_STRUCTURE = 1 << 0,
     FK_GROUP_CALLS = 1 << 1,
+    FK_GROUP_FRAME = 1 << 3,
     FK_GROUP_CFI = 1 << 6,
-    FK_GROUPS_ALL = FK_GROUP_STRUCTURE | FK_GROUP_CALLS | FK_GROUP_CFI
+    FK_GROUPS_CODE = FK_GROUP_FRAME, /* those that interpret the code */
+    FK_GROUPS_ALL = FK_GROUP_STRUCTURE | FK_GROUP_CALLS | FK_GROUPS_CODE | FK_GROUP_CFI
 };
 
 typedef struct {
@@ -65,7 +67,8 @@ typedef struct {
 } fk_tally;
 
 /* Runs the rules of `groups` over every table of the image, on all processors. Findings come from the
- * calling thread, always in the same order. FK_SYSTEM: no memory. Memory: 8 bytes a descriptor, 40 an FDE. */
+ * calling thread, always in the same order. FK_SYSTEM: no memory. Memory: 120 bytes a descriptor, 40 an
+ * FDE, and for each processor at most FK_STATE_BYTES (flow.h). */
 fk_result fk_verify_image(const fk_image *, unsigned groups, fk_finding_fn, void *arg, fk_tally *, fk_error *);
 
 #endif

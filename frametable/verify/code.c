@@ -1,0 +1,172 @@
+/* code.c - the rules that interpret code, function by function. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frametable/image.h"
+#include "frametable/verify/graph.h"
+#include "frametable/verify/rules.h"
+
+enum { BEFORE_ENTRY = 64 }; /* bytes before an entry that may belong to it */
+
+/* --- functions ------------------------------------------------------------------------- */
+
+/* Index of the first function symbol behind addr. */
+static size_t function_after(const fk_image *im, uint64_t addr)
+{
+    size_t lo = 0, hi = im->num_functions;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (im->syms[im->functions[mid]].addr <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* From the end of the function before to the end of this one. */
+static void window(const fk_image *im, const fk_symbol *s, uint64_t *lo, uint64_t *hi)
+{
+    fk_section section = {0};
+    size_t after = function_after(im, s->addr), before = after;
+    fk_image_section_at(im, s->addr, &section);
+    uint64_t end = section.addr + section.size;
+    if (after < im->num_functions && im->syms[im->functions[after]].addr < end)
+        end = im->syms[im->functions[after]].addr;
+    *hi = s->size > 0 && s->size < end - s->addr ? s->addr + s->size : end;
+    *lo = s->addr - section.addr > BEFORE_ENTRY ? s->addr - BEFORE_ENTRY : section.addr;
+    while (before > 0 && im->syms[im->functions[before - 1]].addr == s->addr)
+        before--;
+    if (before > 0) {
+        const fk_sym *b = &im->syms[im->functions[before - 1]];
+        uint64_t stop = b->size ? b->addr + b->size : s->addr;
+        if (stop > *lo)
+            *lo = stop < s->addr ? stop : s->addr;
+    }
+    *lo += (0 - *lo) % im->abi->code_align;
+}
+
+/* --- one function -------------------------------------------------------------------------- */
+
+static void visit(fk_function *f, const fk_state *s, int32_t n, void *arg)
+{
+    fk_code *c = arg;
+    uint32_t k = f->nodes[n].descr;
+    if (k < f->first || k >= f->last || c->seen[k - f->first])
+        return;
+    c->seen[k - f->first] = 1;
+    if (c->check->groups & FK_GROUP_FRAME)
+        fk_frame_call(c, s, n, &f->program->descrs[k]);
+}
+
+static void skip(fk_code *c, const fk_descr *d, const char *reason)
+{
+    if (d->flags & FK_DESCR_RETURN_TO_C)
+        return;
+    if (c->check->groups & FK_GROUP_FRAME)
+        fk_frame_skip(c, reason);
+}
+
+static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
+{
+    const fk_program *p = c->check->program;
+    uint64_t lo, hi;
+    if (!fk_room(&c->seen, &c->cap_seen, last - first, 1))
+        return false;
+    memset(c->seen, 0, last - first);
+    window(p->image, s, &lo, &hi);
+    if (fk_function_read(&c->f, p, s, lo, hi, first, last) != FK_OK)
+        return false;
+    if (c->f.problem == NULL)
+        fk_function_visit(&c->f, visit, c);
+    for (size_t d = first; d < last; d++)
+        if (!c->seen[d - first])
+            skip(c, &p->descrs[d], c->f.problem != NULL ? c->f.problem : "no path from the entry to the call is known");
+    return true;
+}
+
+/* First descriptor whose return address is behind addr. */
+static size_t descriptor_after(const fk_program *p, uint64_t addr)
+{
+    size_t lo = 0, hi = p->num_descrs;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (p->descrs[mid].retaddr <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* A function without a size reaches to the next. */
+static uint64_t end_of(const fk_image *im, const fk_symbol *s)
+{
+    uint64_t lo, hi;
+    window(im, s, &lo, &hi);
+    return hi;
+}
+
+/* --- one table ------------------------------------------------------------------------------- */
+
+/* The table of a function's first descriptor looks at all of it: also where a broken table claims
+ * return addresses of another module, each function is interpreted once. */
+static bool descriptor(fk_code *c, const fk_descr *d)
+{
+    const fk_program *p = c->check->program;
+    fk_symbol s;
+    if (p->decode == NULL || fk_image_symbol_at(p->image, d->retaddr - 1, &s) != FK_OK) {
+        skip(c, d, p->decode == NULL ? "code of this architecture is not read" : "no symbol names the function");
+        return true;
+    }
+    size_t first = descriptor_after(p, s.addr);
+    if (first == p->num_descrs || p->descrs[first].address != d->address)
+        return true;
+    return function(c, &s, first, descriptor_after(p, end_of(p->image, &s)));
+}
+
+bool fk_check_code(fk_check *check)
+{
+    fk_code *c = check->code;
+    fk_cursor cursor;
+    fk_descr d;
+    fk_error err;
+    c->check = check;
+    fk_cursor_start(check->table, &cursor);
+    while (fk_cursor_next(&cursor, &d, &err) == FK_OK)
+        if (!descriptor(c, &d))
+            return false;
+    return true;
+}
+
+/* --- life -------------------------------------------------------------------------------------- */
+
+struct fk_program *fk_code_program(const fk_image *im, fk_ocaml_version version)
+{
+    fk_program *p = calloc(1, sizeof *p);
+    if (p != NULL && fk_program_open(im, version, p))
+        return p;
+    free(p);
+    return NULL;
+}
+
+void fk_code_program_free(struct fk_program *p)
+{
+    if (p != NULL)
+        fk_program_close(p);
+    free(p);
+}
+
+struct fk_code *fk_code_new(void)
+{
+    return calloc(1, sizeof(fk_code));
+}
+
+void fk_code_free(struct fk_code *c)
+{
+    if (c == NULL)
+        return;
+    fk_function_close(&c->f);
+    free(c->seen);
+    free(c);
+}

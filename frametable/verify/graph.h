@@ -1,0 +1,22 @@
+/* graph.h - between cfg.c and flow.c. */
+#ifndef FK_VERIFY_GRAPH_H
+#define FK_VERIFY_GRAPH_H
+
+#include "frametable/verify/flow.h"
+
+/* Makes room for `need` items in *array (of `item` bytes, *cap allocated). */
+bool fk_room(void *array, size_t *cap, size_t need, size_t item);
+bool fk_in_window(const fk_function *, uint64_t addr);
+/* Fills in what a relocation completes. */
+void fk_complete(const fk_program *, fk_insn *);
+/* Collects program->tables; false: no memory. */
+bool fk_tables_find(fk_program *);
+/* A function forms this address of constant data. */
+bool fk_table_begins(const fk_program *, uint64_t addr);
+/* The word at addr of the file; constant: the program never changes it. false: none. */
+bool fk_word(const fk_program *, uint64_t addr, uint64_t *out, bool *constant);
+bool fk_is_call(const fk_insn *);
+/* Decodes what can be reached from addr; false: no memory. */
+bool fk_discover(fk_function *, uint64_t addr);
+
+#endif

@@ -1,0 +1,19 @@
+/* rules.h - the rules that follow code, for code.c. */
+#ifndef FK_VERIFY_RULES_H
+#define FK_VERIFY_RULES_H
+
+#include "frametable/verify/flow.h"
+#include "frametable/verify/internal.h"
+
+/* The function that a worker looks at. */
+typedef struct fk_code {
+    fk_check *check;
+    fk_function f;
+    uint8_t *seen; /* of each descriptor of the function: the code reaches its call */
+    size_t cap_seen;
+} fk_code;
+
+void fk_frame_call(fk_code *, const fk_state *, int32_t n, const fk_descr *);
+void fk_frame_skip(fk_code *, const char *reason);
+
+#endif
