@@ -298,7 +298,8 @@ static void arithmetic_imm(state *s, unsigned what, bool byte)
         return;
     }
     if (is_memory(s)) {
-        i->op = FK_OP_STORE;
+        i->op = i->size == 8 && (what == 0 || what == 5) ? FK_OP_ADDMEM : FK_OP_STORE;
+        i->imm = what == 5 ? -i->imm : i->imm;
         i->flags &= (uint16_t)~FK_I_IMM;
         return;
     }

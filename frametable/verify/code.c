@@ -57,6 +57,8 @@ static void visit(fk_function *f, const fk_state *s, int32_t n, void *arg)
     c->seen[k - f->first] = 1;
     if (c->check->groups & FK_GROUP_FRAME)
         fk_frame_call(c, s, n, &f->program->descrs[k]);
+    if (c->check->groups & FK_GROUP_ALLOC)
+        fk_alloc_call(c, s, n, &f->program->descrs[k]);
 }
 
 static void skip(fk_code *c, const fk_descr *d, const char *reason)
@@ -65,6 +67,8 @@ static void skip(fk_code *c, const fk_descr *d, const char *reason)
         return;
     if (c->check->groups & FK_GROUP_FRAME)
         fk_frame_skip(c, reason);
+    if (c->check->groups & FK_GROUP_ALLOC)
+        fk_alloc_skip(c, d, reason);
 }
 
 static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
@@ -76,6 +80,8 @@ static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
     memset(c->seen, 0, last - first);
     window(p->image, s, &lo, &hi);
     if (fk_function_read(&c->f, p, s, lo, hi, first, last) != FK_OK)
+        return false;
+    if (!fk_room(&c->paths, &c->cap_paths, FK_ALLOC_PATHS * c->f.stride, sizeof *c->paths))
         return false;
     if (c->f.problem == NULL)
         fk_function_visit(&c->f, visit, c);
@@ -168,5 +174,6 @@ void fk_code_free(struct fk_code *c)
         return;
     fk_function_close(&c->f);
     free(c->seen);
+    free(c->paths);
     free(c);
 }

@@ -80,6 +80,7 @@ typedef struct fk_program {
     uint64_t callee_addr[16];
     uint8_t sp, link, young, trap, result, domain;
     uint32_t domains, limits;    /* registers that may be it in some version of the generation */
+    uint32_t size_regs;          /* one of them is the argument of caml_allocN */
     uint32_t arguments, kept_by_c, allocatable, reserved;
     int exn_handler, c_stack;    /* offsets in the domain state, -1: none */
 } fk_program;

@@ -12,7 +12,7 @@
  *   SHIFT     rd = rs << imm                        sldi
  *   LOAD      rd (and rd2) = [mem]                  ldp, lg, ld
  *   STORE     [mem] = rs (and rd2) or imm           stg, str, movq $8, (%rax)
- *   PUSHMEM   push [mem]; POPMEM pop [mem]          amd64 only
+ *   PUSHMEM   push [mem]; POPMEM pop [mem]; ADDMEM [mem] += imm          amd64 only
  *   CMP       flags = rs ? rt, imm or [mem]         cmp, clg, cmpld
  *   BRANCH    if cond go to target; compares rs with rt itself where rs is a register
  *
@@ -28,7 +28,7 @@
 
 typedef enum {
     FK_OP_OTHER, FK_OP_UNKNOWN, FK_OP_IMM, FK_OP_ADD, FK_OP_ADDREG, FK_OP_SUBREG, FK_OP_SHIFT, FK_OP_LOAD, FK_OP_STORE,
-    FK_OP_PUSHMEM, FK_OP_POPMEM, FK_OP_CMP, FK_OP_BRANCH, FK_OP_JUMP, FK_OP_JUMPREG, FK_OP_CALL, FK_OP_CALLREG,
+    FK_OP_PUSHMEM, FK_OP_POPMEM, FK_OP_ADDMEM, FK_OP_CMP, FK_OP_BRANCH, FK_OP_JUMP, FK_OP_JUMPREG, FK_OP_CALL, FK_OP_CALLREG,
     FK_OP_RET, FK_OP_TRAP, FK_OP_STOP, /* ud2 and the like: never goes on */
 } fk_op;
 

@@ -69,6 +69,7 @@ static void registers(fk_program *p)
             continue;
         p->domains |= roles & FK_REG_DOMAIN ? FK_REG_BIT(r->hw) : 0;
         p->limits |= roles & FK_REG_LIMIT ? FK_REG_BIT(r->hw) : 0;
+        p->size_regs |= roles & FK_REG_C_FUNCTION ? FK_REG_BIT(r->hw) : 0;
         p->arguments |= r->ocaml_arg >= 0 ? FK_REG_BIT(r->hw) : 0;
         p->kept_by_c |= roles & FK_REG_C_CALLEE_SAVED ? FK_REG_BIT(r->hw) : 0;
         p->allocatable |= roles & FK_REG_ALLOCATABLE ? FK_REG_BIT(r->hw) : 0;

@@ -11,9 +11,15 @@ typedef struct fk_code {
     fk_function f;
     uint8_t *seen; /* of each descriptor of the function: the code reaches its call */
     size_t cap_seen;
+    fk_value *paths; /* alloc.c: a state for each level of a walk */
+    size_t cap_paths;
 } fk_code;
+enum { FK_ALLOC_PATHS = 24 };
 
 void fk_frame_call(fk_code *, const fk_state *, int32_t n, const fk_descr *);
 void fk_frame_skip(fk_code *, const char *reason);
+
+void fk_alloc_call(fk_code *, const fk_state *, int32_t n, const fk_descr *);
+void fk_alloc_skip(fk_code *, const fk_descr *, const char *reason);
 
 #endif

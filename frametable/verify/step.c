@@ -263,6 +263,7 @@ void fk_step(const fk_function *f, fk_state *s, const fk_insn *i)
     case FK_OP_STORE: do_store(f, s, i); break;
     case FK_OP_PUSHMEM: push_memory(f, s, i); return;
     case FK_OP_POPMEM: pop_memory(f, s, i); return;
+    case FK_OP_ADDMEM: store(f, s, i, 0, add_constant(load(f, s, i, 0), i->imm)); return;
     default: break;
     }
     for (uint32_t left = i->op == FK_OP_STORE ? i->writes & ~FK_REG_BIT(i->base) : i->writes; left != 0; left &= left - 1)

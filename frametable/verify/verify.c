@@ -17,7 +17,7 @@ static const struct {
     const char *name;
     unsigned group;
 } groups_by_name[] = {
-    {"structure", FK_GROUP_STRUCTURE}, {"calls", FK_GROUP_CALLS}, {"frame", FK_GROUP_FRAME}, {"cfi", FK_GROUP_CFI},
+    {"structure", FK_GROUP_STRUCTURE}, {"calls", FK_GROUP_CALLS}, {"alloc", FK_GROUP_ALLOC}, {"frame", FK_GROUP_FRAME}, {"cfi", FK_GROUP_CFI},
 };
 
 const char *fk_verdict_name(fk_verdict v)

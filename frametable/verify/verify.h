@@ -25,9 +25,10 @@ typedef enum {
 enum {
     FK_GROUP_STRUCTURE = 1 << 0,
     FK_GROUP_CALLS = 1 << 1,
+    FK_GROUP_ALLOC = 1 << 2,
     FK_GROUP_FRAME = 1 << 3,
     FK_GROUP_CFI = 1 << 6,
-    FK_GROUPS_CODE = FK_GROUP_FRAME, /* those that interpret the code */
+    FK_GROUPS_CODE = FK_GROUP_ALLOC | FK_GROUP_FRAME, /* those that interpret the code */
     FK_GROUPS_ALL = FK_GROUP_STRUCTURE | FK_GROUP_CALLS | FK_GROUPS_CODE | FK_GROUP_CFI
 };
 
