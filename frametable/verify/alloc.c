@@ -182,6 +182,17 @@ static bool gate_of_call(const fk_code *c, int32_t n, gate *g)
     return before == NULL || before->insn.op != FK_OP_BRANCH || read_gate(c, from->prev, true, g);
 }
 
+/* The register that was set last of those that some version hands the size over in. */
+static uint8_t size_register(const fk_code *c, int32_t n)
+{
+    for (int look = 0; look < 3 && (n = c->f.nodes[n].prev) != FK_NO_INSN; look++) {
+        uint32_t writes = c->f.nodes[n].insn.writes & c->f.program->size_regs;
+        if (writes != 0)
+            return (uint8_t)__builtin_ctz(writes);
+    }
+    return FK_NO_REG;
+}
+
 /* caml_alloc1, 2, 3 know the size; caml_allocN gets it from the caller in one of two ways. */
 static bool stub_request(const fk_code *c, int32_t n, gate *g)
 {
@@ -198,12 +209,10 @@ static bool stub_request(const fk_code *c, int32_t n, gate *g)
             return false;
     if (g->has_decrement)
         return true;
-    for (uint32_t left = c->f.program->size_regs; left != 0; left &= left - 1)
-        if (constant_before(c, n, (uint8_t)__builtin_ctz(left), &k) && k >= 16) {
-            g->decrement = k;
-            return g->has_decrement = true;
-        }
-    return false;
+    uint8_t r = size_register(c, n);
+    g->has_decrement = r != FK_NO_REG && constant_before(c, n, r, &k);
+    g->decrement = g->has_decrement ? k : 0;
+    return g->has_decrement;
 }
 
 /* --- verdicts about the fast path --------------------------------------------------------- */
@@ -428,7 +437,7 @@ void fk_alloc_call(fk_code *c, const fk_state *s, int32_t n, const fk_descr *d)
 {
     gate g = {0};
     uint8_t callee = c->f.nodes[n].callee;
-    bool inline_gate = callee == FK_CALLEE_GC || callee == FK_CALLEE_UNKNOWN || c->f.nodes[n].insn.op == FK_OP_BRANCH;
+    bool inline_gate = callee < FK_CALLEE_ALLOC1 || callee > FK_CALLEE_ALLOCN;
     if (!(d->flags & FK_DESCR_ALLOC) || fk_table_generation(d->table) == FK_GEN_A)
         return;
     bool known = inline_gate ? gate_of_call(c, n, &g) : stub_request(c, n, &g);
