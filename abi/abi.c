@@ -127,30 +127,48 @@ static bool auipc_distance(const fk_abi *abi, const uint8_t *end, size_t avail, 
     return true;
 }
 
+/* From the end of the instruction of `form` to its target. */
+static bool distance_of(const fk_abi *abi, const fk_call_form *form, const uint8_t *end, size_t avail, int64_t *n)
+{
+    int64_t start = -(int64_t)form->length;
+    switch (form->target) {
+    case FK_TARGET_REL8: *n = (int8_t)end[-1]; return true;
+    case FK_TARGET_REL32: *n = (int32_t)fk_abi_read32(abi, end - 4); return true;
+    case FK_TARGET_IMM26: *n = start + fk_sign_extend(fk_abi_read32(abi, end - 4), 26) * 4; return true;
+    case FK_TARGET_LI: *n = start + fk_sign_extend(fk_abi_read32(abi, end - 4) & 0x3fffffc, 26); return true;
+    case FK_TARGET_BD: *n = start + fk_sign_extend(fk_abi_read32(abi, end - 4) & 0xfffc, 16); return true;
+    case FK_TARGET_RI32: *n = start + (int64_t)(int32_t)fk_abi_read32(abi, end - 4) * 2; return true;
+    case FK_TARGET_RI16: *n = start + fk_sign_extend(fk_abi_read32(abi, end - 4), 16) * 2; return true;
+    case FK_TARGET_J: *n = start + j_immediate(fk_abi_read32(abi, end - 4)); return true;
+    case FK_TARGET_AUIPC: return auipc_distance(abi, end, avail, n);
+    default: return false;
+    }
+}
+
 bool fk_abi_call_target(const fk_abi *abi, const uint8_t *code, size_t avail, uint64_t retaddr,
                         uint64_t *target)
 {
     const fk_call_form *form = call_form(abi, code, avail);
-    const uint8_t *end = code + avail;
-    int64_t n, start = form ? -(int64_t)form->length : 0;
-    if (!form)
+    int64_t n;
+    if (!form || !distance_of(abi, form, code + avail, avail, &n))
         return false;
-    switch (form->target) {
-    case FK_TARGET_REL32: n = (int32_t)fk_abi_read32(abi, end - 4); break;
-    case FK_TARGET_IMM26: n = start + fk_sign_extend(fk_abi_read32(abi, end - 4), 26) * 4; break;
-    case FK_TARGET_LI: n = start + fk_sign_extend(fk_abi_read32(abi, end - 4) & 0x3fffffc, 26); break;
-    case FK_TARGET_BD: n = start + fk_sign_extend(fk_abi_read32(abi, end - 4) & 0xfffc, 16); break;
-    case FK_TARGET_RI32: n = start + (int64_t)(int32_t)fk_abi_read32(abi, end - 4) * 2; break;
-    case FK_TARGET_RI16: n = start + fk_sign_extend(fk_abi_read32(abi, end - 4), 16) * 2; break;
-    case FK_TARGET_J: n = start + j_immediate(fk_abi_read32(abi, end - 4)); break;
-    case FK_TARGET_AUIPC:
-        if (!auipc_distance(abi, end, avail, &n))
-            return false;
-        break;
-    default: return false;
-    }
     *target = retaddr + (uint64_t)n;
     return true;
+}
+
+bool fk_abi_jump_target(const fk_abi *abi, const uint8_t *code, size_t avail, uint64_t pc, uint64_t *target)
+{
+    for (size_t i = 0; i < abi->num_jumps; i++) {
+        const fk_call_form *form = &abi->jumps[i];
+        int64_t n;
+        if (form->length > avail || !form_matches(form, code))
+            continue;
+        if (!distance_of(abi, form, code + form->length, form->length, &n))
+            return false;
+        *target = pc + form->length + (uint64_t)n;
+        return true;
+    }
+    return false;
 }
 
 const fk_reloc_form *fk_abi_reloc(const fk_abi *abi, uint32_t type)

@@ -81,6 +81,7 @@ typedef struct {
 /* Where a direct call keeps the distance to its callee. */
 enum {
     FK_TARGET_NONE,    /* indirect */
+    FK_TARGET_REL8,    /* amd64, i386: last byte, from the next instruction */
     FK_TARGET_REL32,   /* amd64, i386: last 4 bytes, from the return address */
     FK_TARGET_IMM26,   /* arm64: 26 bits, words, from the instruction */
     FK_TARGET_LI,      /* power: bits 2..25, from the instruction */
@@ -223,6 +224,8 @@ typedef struct fk_abi {
     size_t num_calls;
     const fk_call_form *traps; /* instructions whose own address is looked up (power up to 4.14) */
     size_t num_traps;
+    const fk_call_form *jumps; /* unconditional, direct */
+    size_t num_jumps;
     const fk_reloc_form *relocs;
     size_t num_relocs;
     int8_t pc_addend;          /* added to a PC-relative relocation's addend: the callee */
@@ -273,6 +276,10 @@ bool fk_abi_call_target(const fk_abi *, const uint8_t *code, size_t avail, uint6
  * stubs of power and i386 count from, 0: unknown. false: no stub. Never reads outside. */
 bool fk_abi_stub(const fk_abi *, const uint8_t *code, size_t avail, uint64_t addr, uint64_t got,
                  uint64_t *target, bool *slot);
+
+/* Where the unconditional direct jump that starts at code, address pc, leads; false: none there,
+ * or one that only a relocation completes. Never reads outside. */
+bool fk_abi_jump_target(const fk_abi *, const uint8_t *code, size_t avail, uint64_t pc, uint64_t *target);
 
 const fk_reloc_form *fk_abi_reloc(const fk_abi *, uint32_t type);
 

@@ -37,6 +37,11 @@ static const fk_call_form calls[] = {
     E8_FORM, FF2_FORMS(REX_FF2, REX_FF2_SIB), FF2_FORMS(FF2, FF2_SIB),
 };
 
+static const fk_call_form jumps[] = {
+    {2, 1, {0xff}, {0xeb}, "jmp rel8", FK_TARGET_REL8},
+    {5, 1, {0xff}, {0xe9}, "jmp rel32", FK_TARGET_REL32},
+};
+
 static const fk_reloc_form relocs[] = {
     {R_X86_64_64, FK_RELOC_ABS, 8, "R_X86_64_64"},
     {R_X86_64_GLOB_DAT, FK_RELOC_ABS, 8, "R_X86_64_GLOB_DAT"},
@@ -84,6 +89,8 @@ const fk_abi fk_abi_amd64 = {
     .has_alloc_n = true,
     .calls = calls,
     .num_calls = COUNT(calls),
+    .jumps = jumps,
+    .num_jumps = COUNT(jumps),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
     .stubs = stubs,

@@ -47,6 +47,10 @@ static const fk_call_form calls[] = {
     {4, 4, {0x1f, 0xfc, 0xff, 0xff}, {0x00, 0x00, 0x3f, 0xd6}, "blr", FK_TARGET_NONE},
 };
 
+static const fk_call_form jumps[] = {
+    {4, 4, {0, 0, 0, 0xfc}, {0, 0, 0, 0x14}, "b", FK_TARGET_IMM26},
+};
+
 static const fk_reloc_form relocs[] = {
     {R_AARCH64_ABS64, FK_RELOC_ABS, 8, "R_AARCH64_ABS64"},
     {R_AARCH64_GLOB_DAT, FK_RELOC_ABS, 8, "R_AARCH64_GLOB_DAT"},
@@ -106,6 +110,8 @@ const fk_abi fk_abi_arm64 = {
     .has_alloc_n = true,
     .calls = calls,
     .num_calls = COUNT(calls),
+    .jumps = jumps,
+    .num_jumps = COUNT(jumps),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
     .stubs = stubs,

@@ -61,6 +61,10 @@ static const fk_call_form traps[] = {
     {4, 4, {0, 0, 0, 0xfc}, {0, 0, 0, 0x08}, "tdi", FK_TARGET_NONE},
 };
 
+static const fk_call_form jumps[] = {
+    {4, 4, {0x03, 0, 0, 0xfc}, {0, 0, 0, 0x48}, "b", FK_TARGET_LI},
+};
+
 static const fk_reloc_form relocs[] = {
     {R_PPC64_ADDR64, FK_RELOC_ABS, 8, "R_PPC64_ADDR64"},
     {R_PPC64_GLOB_DAT, FK_RELOC_ABS, 8, "R_PPC64_GLOB_DAT"},
@@ -139,6 +143,8 @@ const fk_abi fk_abi_power = {
     .num_calls = COUNT(calls),
     .traps = traps,
     .num_traps = COUNT(traps),
+    .jumps = jumps,
+    .num_jumps = COUNT(jumps),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
     .stubs = stubs,

@@ -58,6 +58,10 @@ static const fk_call_form calls[] = {
     C_JALR(0xff, 0x02, 0xfc, 0x94), C_JALR(0xff, 0x02, 0xf8, 0x98),
 };
 
+static const fk_call_form jumps[] = {
+    {4, 2, {0xff, 0x0f}, {0x6f, 0x00}, "j", FK_TARGET_J},
+};
+
 static const fk_reloc_form relocs[] = {
     {R_RISCV_64, FK_RELOC_ABS, 8, "R_RISCV_64"},
     {R_RISCV_JUMP_SLOT, FK_RELOC_ABS, 8, "R_RISCV_JUMP_SLOT"},
@@ -121,6 +125,8 @@ const fk_abi fk_abi_riscv64 = {
     .has_alloc_n = true,
     .calls = calls,
     .num_calls = COUNT(calls),
+    .jumps = jumps,
+    .num_jumps = COUNT(jumps),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
     .stubs = stubs,

@@ -45,6 +45,11 @@ static const fk_call_form calls[] = {
     BASR(0xff, 0xe1), BASR(0xfe, 0xe2), BASR(0xfc, 0xe4), BASR(0xf8, 0xe8),
 };
 
+static const fk_call_form jumps[] = {
+    {6, 2, {0xff, 0xff}, {0xc0, 0xf4}, "brcl 15", FK_TARGET_RI32},
+    {4, 2, {0xff, 0xff}, {0xa7, 0xf4}, "brc 15", FK_TARGET_RI16},
+};
+
 static const fk_reloc_form relocs[] = {
     {R_390_64, FK_RELOC_ABS, 8, "R_390_64"},
     {R_390_GLOB_DAT, FK_RELOC_ABS, 8, "R_390_GLOB_DAT"},
@@ -91,6 +96,8 @@ const fk_abi fk_abi_s390x = {
     .has_alloc_n = true,
     .calls = calls,
     .num_calls = COUNT(calls),
+    .jumps = jumps,
+    .num_jumps = COUNT(jumps),
     .relocs = relocs,
     .num_relocs = COUNT(relocs),
     .stubs = stubs,

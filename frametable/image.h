@@ -62,6 +62,8 @@ typedef struct {
     uint32_t array, entry; /* relocs[array], its entry */
 } fk_target;
 
+enum { FK_DEBUG_SECTIONS = 4 };
+
 struct fk_image {
     char *name;
     uint8_t *data;
@@ -75,6 +77,8 @@ struct fk_image {
 
     fk_region *regions;
     size_t num_regions;
+    fk_region debug[FK_DEBUG_SECTIONS]; /* sections that are not loaded: fk_image_debug_section */
+    size_t num_debug;
     uint64_t *section_addr; /* of an object: address per section index, 0: not loaded */
     size_t num_sections;
 
@@ -118,6 +122,8 @@ fk_result fk_sections_load(fk_image *, void *elf, fk_error *);
 /* Symbols and relocations of a file without sections, from its dynamic segment (dynamic.c). */
 fk_result fk_dynamic_load(fk_image *, void *elf, fk_error *);
 const fk_region *fk_region_at(const fk_image *, uint64_t addr);
+/* The debug section whose relocations are at addr: apart from every loaded address. */
+const fk_region *fk_debug_region_at(const fk_image *, uint64_t addr);
 /* The region of addr, or the one that addr is the end of. */
 const fk_region *fk_region_before(const fk_image *, uint64_t addr);
 bool fk_is_code(const fk_image *, uint64_t addr);

@@ -40,7 +40,10 @@ static uint8_t *place_of(applier *a, uint64_t addr, unsigned size)
 {
     const fk_region *g = a->region;
     if (!g || addr - g->addr >= g->size)
-        a->region = g = fk_region_at(a->im, addr);
+        g = fk_region_at(a->im, addr);
+    if (!g)
+        g = fk_debug_region_at(a->im, addr);
+    a->region = g;
     if (!g || g->code || addr - g->addr > g->file_size || size > g->file_size - (addr - g->addr))
         return NULL;
     return g->bytes + (addr - g->addr);

@@ -83,9 +83,34 @@ static fk_result place(loader *l, const GElf_Shdr *sh, size_t index, fk_region *
     return FK_OK;
 }
 
+/* Debug sections keep their own addresses for the relocations of an object, far from all others;
+ * a reference to one is an offset in it, so they get no section_addr. */
+#define DEBUG_BASE 0xD000000000000000u
+#define DEBUG_STEP 0x0100000000000000u
+
+static void add_debug_section(loader *l, const GElf_Shdr *sh, size_t index)
+{
+    static const char *const names[FK_DEBUG_SECTIONS] = {".debug_line", ".debug_line_str", ".debug_str", ".debug_frame"};
+    fk_image *im = l->im;
+    const char *name = section_name(l, sh);
+    uint8_t *bytes = fk_image_slice(im, sh->sh_offset, sh->sh_size);
+    if (im->num_debug == FK_DEBUG_SECTIONS || !bytes || sh->sh_type == SHT_NOBITS || sh->sh_flags & SHF_COMPRESSED)
+        return;
+    for (size_t i = 0; i < FK_DEBUG_SECTIONS; i++) {
+        if (strcmp(name, names[i]) != 0)
+            continue;
+        im->debug[im->num_debug] =
+            (fk_region){.name = names[i], .addr = DEBUG_BASE + im->num_debug * DEBUG_STEP, .size = sh->sh_size,
+                        .file_size = sh->sh_size, .bytes = bytes, .index = (uint32_t)index};
+        im->num_debug++;
+    }
+}
+
 static fk_result add_section(loader *l, const GElf_Shdr *sh, size_t index)
 {
     fk_image *im = l->im;
+    if (!(sh->sh_flags & SHF_ALLOC))
+        add_debug_section(l, sh, index);
     if (!is_loaded(im, sh))
         return FK_OK;
     fk_region *g = &im->regions[im->num_regions];
@@ -130,7 +155,17 @@ static uint32_t which_symtab(const fk_image *im, loader *l, const GElf_Shdr *rel
     return sh.sh_type == SHT_DYNSYM ? 1 : 0;
 }
 
-/* The section that an object's relocations change: false when it is not loaded. */
+/* Address of a section of an object for its relocations; 0: they change nothing that is read. */
+static uint64_t reloc_base(const fk_image *im, uint32_t section)
+{
+    for (size_t i = 0; i < im->num_debug; i++) {
+        if (im->debug[i].index == section)
+            return im->debug[i].addr;
+    }
+    return im->section_addr[section];
+}
+
+/* The section that an object's relocations change: false when it is not read. */
 static bool reloc_target(loader *l, const GElf_Shdr *sh, fk_relocs *r)
 {
     fk_image *im = l->im;
@@ -138,12 +173,12 @@ static bool reloc_target(loader *l, const GElf_Shdr *sh, fk_relocs *r)
         r->limit = UINT64_MAX;
         return sh->sh_flags & SHF_ALLOC;
     }
-    if (sh->sh_info >= im->num_sections || !im->section_addr[sh->sh_info])
+    if (sh->sh_info >= im->num_sections || !reloc_base(im, sh->sh_info))
         return false;
     GElf_Shdr to;
     if (!gelf_getshdr(elf_getscn(l->elf, sh->sh_info), &to))
         return false;
-    r->base = im->section_addr[sh->sh_info];
+    r->base = reloc_base(im, sh->sh_info);
     r->limit = to.sh_size;
     r->code_target = to.sh_flags & SHF_EXECINSTR;
     return true;
@@ -374,6 +409,27 @@ const fk_region *fk_region_at(const fk_image *im, uint64_t addr)
 {
     const fk_region *g = last_before(im, addr);
     return g && addr - g->addr < g->size ? g : NULL;
+}
+
+const fk_region *fk_debug_region_at(const fk_image *im, uint64_t addr)
+{
+    for (size_t i = 0; i < im->num_debug; i++) {
+        if (addr - im->debug[i].addr < im->debug[i].size)
+            return &im->debug[i];
+    }
+    return NULL;
+}
+
+fk_result fk_image_debug_section(const fk_image *im, const char *name, const uint8_t **bytes, uint64_t *size)
+{
+    for (size_t i = 0; i < im->num_debug; i++) {
+        if (strcmp(im->debug[i].name, name) != 0)
+            continue;
+        *bytes = im->debug[i].bytes;
+        *size = im->debug[i].size;
+        return FK_OK;
+    }
+    return FK_ABSENT;
 }
 
 const fk_region *fk_region_before(const fk_image *im, uint64_t addr)

@@ -20,14 +20,6 @@ static size_t bytes_before(const fk_check *c, uint64_t retaddr, const uint8_t **
     return 0;
 }
 
-/* A failed bound check that traps: the trap's own address is looked up. */
-static bool is_trap_at(const fk_check *c, uint64_t addr)
-{
-    uint64_t avail;
-    const uint8_t *p = fk_image_bytes(c->image, addr, &avail);
-    return p != NULL && fk_abi_is_trap(c->abi, p, avail);
-}
-
 static bool allocates(const char *name)
 {
     static const char *const entries[] = {"caml_call_gc", "caml_alloc1", "caml_alloc2", "caml_alloc3", "caml_allocN"};
@@ -37,18 +29,34 @@ static bool allocates(const char *name)
     return false;
 }
 
-/* The callee by name: through the relocation in an object (4 bytes before the
- * return address, or at the auipc 8 before it), else by the distance that the
- * instruction holds. */
+/* In an object the relocation names the callee: 4 bytes before the return address, or at the auipc 8
+ * before it. In a linked file the distance leads to it, or to a stub of the linker. */
 static bool callee(const fk_check *c, const uint8_t *code, size_t n, uint64_t retaddr, fk_symbol *out)
 {
     uint64_t target;
     fk_kind kind = fk_image_kind(c->image);
     if (kind == FK_KIND_OBJECT || kind == FK_KIND_ARCHIVE_MEMBER)
         return fk_image_target(c->image, retaddr - 4, out) == FK_OK || fk_image_target(c->image, retaddr - 8, out) == FK_OK;
-    return fk_abi_call_target(c->abi, code, n, retaddr, &target) &&
-           fk_image_symbol_at(c->image, target, out) == FK_OK &&
+    if (!fk_abi_call_target(c->abi, code, n, retaddr, &target))
+        return false;
+    if (fk_image_target(c->image, target, out) == FK_OK)
+        return true;
+    return fk_image_symbol_at(c->image, target, out) == FK_OK &&
            (out->addr == target || out->addr + c->abi->local_entry == target);
+}
+
+bool fk_check_callee(const fk_check *c, uint64_t retaddr, fk_symbol *out)
+{
+    const uint8_t *code = NULL;
+    size_t n = bytes_before(c, retaddr, &code);
+    return n > 0 && callee(c, code, n, retaddr, out);
+}
+
+bool fk_check_traps(const fk_check *c, uint64_t addr)
+{
+    uint64_t avail;
+    const uint8_t *p = fk_image_bytes(c->image, addr, &avail);
+    return p != NULL && fk_abi_is_trap(c->abi, p, avail);
 }
 
 static void call_entry(fk_check *c, const fk_descr *d, const uint8_t *code, size_t n)
@@ -76,7 +84,7 @@ void fk_check_calls(fk_check *c, const fk_descr *d)
         fk_check_ok(c, FK_RULE_CALL_BEFORE);
         if (!(d->flags & FK_DESCR_RETURN_TO_C))
             call_entry(c, d, code, n);
-    } else if (is_trap_at(c, d->retaddr))
+    } else if (fk_check_traps(c, d->retaddr))
         fk_check_ok(c, FK_RULE_CALL_BEFORE);
     else
         fk_check_say(c, FK_RULE_CALL_BEFORE, FK_VERDICT_WRONG, d,

@@ -13,6 +13,7 @@ struct fk_cfi;        /* all FDEs of the image, rows.c */
 struct fk_cfi_cursor; /* rows of the FDE looked at last */
 struct fk_program;    /* the image as code, program.c */
 struct fk_code;       /* the function looked at last, code.c */
+struct fk_lines;      /* .debug_line of the image, lines.c */
 
 /* What one worker knows. Everything that is not const is its own. */
 typedef struct {
@@ -26,6 +27,13 @@ typedef struct {
     struct fk_cfi_cursor *rows;
     const struct fk_program *program;
     struct fk_code *code;
+    const struct fk_lines *lines;
+    struct {
+        const fk_table *of;
+        uint64_t *list;
+        size_t count, room;
+        bool with_g; /* every chain ends in the module itself: compiled with -g */
+    } owned; /* debug.c: records of a table that the function they name leads to */
     const fk_table *table;
     bool untracked; /* cfi.c: the rows of this table's code do not follow the stack pointer */
     fk_tally *tally;
@@ -50,6 +58,11 @@ bool fk_check_table(fk_check *);
 
 void fk_check_structure(fk_check *, const fk_descr *);
 void fk_check_calls(fk_check *, const fk_descr *);
+/* The function that the call before retaddr enters, through stubs of the linker; false: indirect, or
+ * without a name. */
+bool fk_check_callee(const fk_check *, uint64_t retaddr, fk_symbol *out);
+/* A failed bound check that traps starts at addr: its own address is looked up (power up to 4.14). */
+bool fk_check_traps(const fk_check *, uint64_t addr);
 
 /* --- cfi.c: the rules of a table and of a descriptor ------------------------------- */
 void fk_check_cfi_table(fk_check *);
@@ -63,6 +76,9 @@ struct fk_code *fk_code_new(void);
 void fk_code_free(struct fk_code *);
 /* The rules of c->groups over the functions of c->table. false: no memory. */
 bool fk_check_code(fk_check *);
+/* --- debug.c ------------------------------------------------------------------------ */
+void fk_check_debug_table(fk_check *);
+void fk_check_debug(fk_check *, const fk_descr *);
 
 /* --- run.c ------------------------------------------------------------------------- */
 /* Runs fk_check_table for every table with as many workers as there are processors, each a copy of

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frametable/verify/internal.h"
+#include "frametable/verify/lines.h"
 #include "frametable/verify/rows.h"
 
 const fk_rule fk_rules[FK_RULES] = {
@@ -17,7 +18,8 @@ static const struct {
     const char *name;
     unsigned group;
 } groups_by_name[] = {
-    {"structure", FK_GROUP_STRUCTURE}, {"calls", FK_GROUP_CALLS}, {"alloc", FK_GROUP_ALLOC}, {"frame", FK_GROUP_FRAME}, {"cfi", FK_GROUP_CFI},
+    {"structure", FK_GROUP_STRUCTURE}, {"calls", FK_GROUP_CALLS}, {"alloc", FK_GROUP_ALLOC},
+    {"frame", FK_GROUP_FRAME}, {"cfi", FK_GROUP_CFI}, {"debug", FK_GROUP_DEBUG},
 };
 
 const char *fk_verdict_name(fk_verdict v)
@@ -156,6 +158,8 @@ static void check_descriptor(fk_check *c, const fk_descr *d)
         fk_check_calls(c, d);
     if (c->groups & FK_GROUP_CFI)
         fk_check_cfi(c, d);
+    if (c->groups & FK_GROUP_DEBUG)
+        fk_check_debug(c, d);
 }
 
 static void check_table_end(fk_check *c, fk_result r, const fk_error *err)
@@ -177,6 +181,8 @@ bool fk_check_table(fk_check *c)
         check_table_start(c);
     if (c->groups & FK_GROUP_CFI)
         fk_check_cfi_table(c);
+    if (c->groups & FK_GROUP_DEBUG)
+        fk_check_debug_table(c);
     fk_cursor_start(c->table, &cursor);
     while ((r = fk_cursor_next(&cursor, &d, &err)) == FK_OK)
         check_descriptor(c, &d);
@@ -200,6 +206,7 @@ void fk_check_close(fk_check *c)
 {
     fk_cfi_cursor_free(c->rows);
     fk_code_free(c->code);
+    free(c->owned.list);
 }
 
 /* Fibers came with 5.0, generation B stayed until 5.1. */
@@ -221,7 +228,10 @@ static bool prepare(fk_check *c)
         c->cfi = fk_cfi_open(c->image);
     if (c->groups & FK_GROUPS_CODE)
         c->program = fk_code_program(c->image, c->version);
-    return (!(c->groups & FK_GROUP_CFI) || c->cfi != NULL) && (!(c->groups & FK_GROUPS_CODE) || c->program != NULL);
+    if (c->groups & FK_GROUP_DEBUG)
+        c->lines = fk_lines_open(c->image);
+    return (!(c->groups & FK_GROUP_CFI) || c->cfi != NULL) && (!(c->groups & FK_GROUPS_CODE) || c->program != NULL) &&
+           (!(c->groups & FK_GROUP_DEBUG) || c->lines != NULL);
 }
 
 fk_result fk_verify_image(const fk_image *im, unsigned groups, fk_finding_fn each, void *arg, fk_tally *tally,
@@ -239,5 +249,6 @@ fk_result fk_verify_image(const fk_image *im, unsigned groups, fk_finding_fn eac
     free((void *)(uintptr_t)c.retaddrs);
     fk_cfi_close(c.cfi);
     fk_code_program_free((struct fk_program *)(uintptr_t)c.program);
+    fk_lines_close(c.lines);
     return r;
 }

@@ -152,6 +152,11 @@ fk_result fk_image_section_at(const fk_image *, uint64_t addr, fk_section *out);
 /* The nth section that is loaded; FK_ABSENT past the last. */
 fk_result fk_image_section(const fk_image *, size_t n, fk_section *out);
 
+/* A section that is not loaded: ".debug_line", ".debug_line_str", ".debug_str" or ".debug_frame",
+ * with the relocations of an object applied (addresses are those of this image). FK_ABSENT: not
+ * there, or compressed. Valid until close. */
+fk_result fk_image_debug_section(const fk_image *, const char *name, const uint8_t **bytes, uint64_t *size);
+
 typedef struct {
     const char *name; /* as in the symbol table */
     uint64_t addr, size;

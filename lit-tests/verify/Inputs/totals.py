@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-GROUPS = "calls,cfi"
+GROUPS = "calls,cfi,debug"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
