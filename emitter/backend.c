@@ -112,16 +112,25 @@ static void compile_function(backend *b, const cmm_function *source)
 }
 
 /* --- the unit's symbols --------------------------------------------------------------- */
+static const char *unit_name(emit *e, const char *before, const char *what)
+{
+    const char *unit = e->unit->unit_symbol->text;
+    size_t size = strlen(before) + strlen(unit) + strlen(what) + 2;
+    char *name = lin_alloc(e->arena, size);
+    out_print(name, size, "%s%s.%s", before, unit, what);
+    return e_name(e, name);
+}
+
 static void unit_label(emit *e, const char *what)
 {
-    const char *x = e_sym(e, e->unit->unit_symbol);
-    e_raw(e, "\t.globl\t%s.%s\n%s.%s:\n", x, what, x, what);
+    const char *name = unit_name(e, "", what);
+    e_raw(e, "\t.globl\t%s\n%s:\n", name, name);
 }
 
 static void code_label(emit *e, const char *what)
 {
     if (e->options->function_sections)
-        e_raw(e, "\t.section\t.text.caml.%s.%s,\"ax\",@progbits\n", e_sym(e, e->unit->unit_symbol), what);
+        e_raw(e, "\t.section\t.text.%s,\"ax\",@progbits\n", unit_name(e, "caml.", what));
     else
         e_raw(e, "\t.text\n");
     unit_label(e, what);
@@ -147,9 +156,7 @@ static void unit_tail(emit *e)
     e_raw(e, "\t.data\n\t.balign\t8\n\t.quad\t0\n");
     unit_label(e, "data_end");
     e_raw(e, "\t.quad\t0\n");
-    char *name = lin_alloc(e->arena, strlen(e_sym(e, e->unit->unit_symbol)) + 16);
-    sprintf(name, "%s.frametable", e_sym(e, e->unit->unit_symbol));
-    tables_write(e->tables, name, e->out);
+    tables_write(e->tables, unit_name(e, "", "frametable"), e->out);
     e_raw(e, "\t.section\t.note.GNU-stack,\"\",@progbits\n");
 }
 

@@ -17,9 +17,7 @@ void e_(emit *e, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    out_text(e->out, "\t", 1);
-    out_format(e->out, format, args);
-    out_text(e->out, "\n", 1);
+    out_line(e->out, format, args);
     va_end(args);
 }
 
@@ -45,22 +43,33 @@ const char *e_reg(emit *e, lin_place p)
     return e->m->name[p];
 }
 
-/* Letters, digits, _ and . stay; other bytes become $xx, as OCaml spells them. */
+/* Letters, digits, _ and . stay; other bytes become $xx, as OCaml spells them. A name that
+ * then starts with $ or a digit is quoted, or it would be a constant; `.` alone and .L names
+ * belong to the assembler, so their dot is spelled too. */
+static bool is_plain(const char *name, size_t k)
+{
+    char c = name[k];
+    if (c == '.' && k == 0)
+        return name[1] != 0 && name[1] != 'L';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
+}
+
 const char *e_name(emit *e, const char *name)
 {
     static const char hex[] = "0123456789abcdef";
-    size_t n = strlen(name);
-    bool plain = true;
-    for (size_t k = 0; k < n && plain; k++)
-        plain = (name[k] >= 'a' && name[k] <= 'z') || (name[k] >= 'A' && name[k] <= 'Z') ||
-                (name[k] >= '0' && name[k] <= '9') || name[k] == '_' || name[k] == '.';
-    if (plain)
+    size_t n = strlen(name), odd = 0;
+    for (size_t k = 0; k < n; k++)
+        odd += !is_plain(name, k);
+    bool quoted = n && (!is_plain(name, 0) || (name[0] >= '0' && name[0] <= '9'));
+    if (!odd && !quoted)
         return name;
-    char *to = lin_alloc(e->f ? e->f->arena : e->arena, 3 * n + 1), *p = to;
+    char *to = lin_alloc(e->f ? e->f->arena : e->arena, n + 2 * odd + 3), *p = to;
+    if (quoted)
+        *p++ = '"';
     for (size_t k = 0; k < n; k++) {
         unsigned char c = (unsigned char)name[k];
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-            c == '.')
+        if (is_plain(name, k))
             *p++ = (char)c;
         else {
             *p++ = '$';
@@ -68,6 +77,8 @@ const char *e_name(emit *e, const char *name)
             *p++ = hex[c & 15];
         }
     }
+    if (quoted)
+        *p++ = '"';
     return to;
 }
 
@@ -363,10 +374,14 @@ static bool falls_into(const lin_block *b, const lin_block *next)
 
 static void section(emit *e, const char *name)
 {
-    if (e->options->function_sections)
-        e_raw(e, "\t.section\t.text.caml.%s,\"ax\",@progbits\n", name);
-    else
+    if (!e->options->function_sections) {
         e_raw(e, "\t.text\n");
+        return;
+    }
+    size_t size = strlen(name) + 6;
+    char *of = lin_alloc(e->f->arena, size); /* never starts with what asks for quotes */
+    out_print(of, size, "caml.%s", name);
+    e_raw(e, "\t.section\t.text.%s,\"ax\",@progbits\n", e_name(e, of));
 }
 
 void emit_function(emit *e, lin_function *f)
@@ -382,7 +397,7 @@ void emit_function(emit *e, lin_function *f)
     if (e->t->size)
         emit_relax(e);
     const char *name = e_sym(e, f->source->name);
-    section(e, name);
+    section(e, f->source->name->text);
     e_raw(e, "%s", e->t->code_align);
     e->block = f->blocks[0];
     e->t->function_head(e, name);

@@ -42,18 +42,12 @@ lin_cc lin_swap(lin_cc cc)
     return table[cc];
 }
 
-unsigned lin_flags(const lin_insn *i)
-{
-    return i->op < LIN_TARGET ? lin_ops[i->op].flags
-                              : LIN_PURE | (i->base >= 0 || i->sym ? LIN_READS : 0);
-}
-
 /* --- memory: chunks that a reset keeps ---------------------------------------- */
 enum { CHUNK = 1 << 18 };
 
 typedef struct chunk {
     struct chunk *next;
-    size_t room;
+    size_t room, used;    /* used: once it is no longer the current one */
     char data[];
 } chunk;
 
@@ -64,10 +58,9 @@ struct lin_arena {
 
 static chunk *new_chunk(size_t room)
 {
-    chunk *c = malloc(sizeof *c + room);
+    chunk *c = calloc(1, sizeof *c + room);
     if (!c)
         abort();
-    c->next = NULL;
     c->room = room;
     return c;
 }
@@ -91,8 +84,14 @@ void lin_arena_free(struct lin_arena *a)
     free(a);
 }
 
+/* Memory is handed out zeroed: what was used is cleared here at once. */
 void lin_arena_reset(struct lin_arena *a)
 {
+    for (chunk *c = a->first; c; c = c->next) {
+        memset(c->data, 0, c == a->current ? a->used : c->used);
+        if (c == a->current)
+            break;
+    }
     a->current = a->first;
     a->used = 0;
 }
@@ -100,6 +99,7 @@ void lin_arena_reset(struct lin_arena *a)
 static void next_chunk(struct lin_arena *a, size_t n)
 {
     chunk *c = a->current->next;
+    a->current->used = a->used;
     if (!c || c->room < n) {
         chunk *fresh = new_chunk(n > CHUNK ? n : CHUNK);
         fresh->next = c;
@@ -117,7 +117,7 @@ void *lin_alloc(struct lin_arena *a, size_t n)
         next_chunk(a, n);
     void *p = a->current->data + a->used;
     a->used += n;
-    return memset(p, 0, n);
+    return p;
 }
 
 /* --- building -------------------------------------------------------------------- */
@@ -152,13 +152,13 @@ lin_block *lin_new_block(lin_function *f)
 
 lin_insn *lin_new_insn(lin_function *f, lin_op op, unsigned nres, unsigned nargs)
 {
-    lin_insn *i = lin_alloc(f->arena, sizeof *i);
+    lin_insn *i = lin_alloc(f->arena, sizeof *i + (nres + nargs) * sizeof *i->ops);
     i->op = op;
     i->nres = nres;
     i->nargs = nargs;
     i->base = i->index = -1;
     i->scale = 1;
-    i->ops = lin_alloc(f->arena, (nres + nargs) * sizeof *i->ops);
+    i->ops = (lin_operand *)(i + 1);
     for (unsigned k = 0; k < nres + nargs; k++) {
         i->ops[k].place = LIN_NONE;
         i->ops[k].want = -1;

@@ -307,7 +307,11 @@ void lin_remove(lin_block *, lin_insn *);
 void lin_set_succs(lin_function *, lin_block *, unsigned n, lin_block *const *succ);
 /* Reachable blocks in reverse postorder, predecessors, loops. */
 void lin_order(lin_function *);
-unsigned lin_flags(const lin_insn *); /* LIN_PURE ... */
+static inline unsigned lin_flags(const lin_insn *i) /* LIN_PURE ... */
+{
+    return i->op < LIN_TARGET ? lin_ops[i->op].flags
+                              : LIN_PURE | (i->base >= 0 || i->sym ? LIN_READS : 0);
+}
 
 /* Writes a function as text (--emit=linear). */
 void lin_print(const lin_function *, const char *after, FILE *);

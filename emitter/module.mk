@@ -26,3 +26,11 @@ $(BUILD)/fuzz/cmm-parse: $(FUZZ_CMM_SRCS) $(wildcard emitter/*.h)
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$@)clang -std=c11 -D_GNU_SOURCE -Iinclude -I. -g -O1 \
 	  -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(FUZZ_CMM_SRCS) -o $@ -lpthread
+
+# instructions executed and size of code against ocamlopt; speed and memory of the compiler
+.PHONY: bench-cmmc bench-code
+bench: bench-cmmc bench-code
+bench-cmmc: all
+	$(Q)BUILD=$(abspath $(BUILD)) emitter/bench
+bench-code: tests
+	$(Q)BUILD=$(abspath $(BUILD)) lit-tests/ocaml-programs/Inputs/quality.py

@@ -91,27 +91,37 @@ static void collect_reads(spiller *s)
     }
 }
 
-static int by_vreg_then_number(const void *x, const void *y)
+/* One vreg's reads come block by block; only those of a block's handler are out of order. */
+static void order_numbers(slot_read *r, uint32_t n)
 {
-    const slot_read *a = x, *b = y;
-    if (a->v != b->v)
-        return a->v < b->v ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
+    for (uint32_t k = 1; k < n; k++) {
+        slot_read x = r[k];
+        uint32_t j = k;
+        for (; j > 0 && r[j - 1].number > x.number; j--)
+            r[j] = r[j - 1];
+        r[j] = x;
+    }
 }
 
+/* By vreg (counted), then by number. */
 static void sort_reads(spiller *s)
 {
-    qsort(s->reads, s->nreads, sizeof *s->reads, by_vreg_then_number);
-    s->start = malloc((s->f->nv + 2) * sizeof *s->start);
-    if (!s->start)
+    uint32_t nv = s->f->nv, *start = calloc(nv + 3, sizeof *start);
+    slot_read *sorted = malloc((s->nreads + 1) * sizeof *sorted);
+    if (!start || !sorted)
         abort();
-    uint32_t r = 0;
-    for (lin_vreg v = 0; v <= s->f->nv; v++) {
-        while (r < s->nreads && s->reads[r].v < v)
-            r++;
-        s->start[v] = r;
-    }
-    s->start[s->f->nv + 1] = s->nreads;
+    for (uint32_t k = 0; k < s->nreads; k++)
+        start[s->reads[k].v + 2]++;
+    for (lin_vreg v = 0; v <= nv; v++)
+        start[v + 2] += start[v + 1];
+    for (uint32_t k = 0; k < s->nreads; k++)
+        sorted[start[s->reads[k].v + 1]++] = s->reads[k];
+    for (lin_vreg v = 0; v < nv; v++)
+        order_numbers(sorted + start[v], start[v + 1] - start[v]);
+    free(s->reads);
+    s->reads = sorted;
+    s->room = s->nreads + 1;
+    s->start = start;
 }
 
 static bool has_slot(const spiller *s, lin_vreg v)

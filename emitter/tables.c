@@ -143,7 +143,7 @@ void tables_add(struct tables *t, emit *e, const lin_insn *i, uint32_t label)
 static int write_label(uint64_t label, char *buf, size_t size, void *arg)
 {
     (void)arg;
-    return snprintf(buf, size, ".L%lu", (unsigned long)label);
+    return (int)out_print(buf, size, ".L%lu", (unsigned long)label);
 }
 
 static void put(const char *text, size_t length, void *arg)

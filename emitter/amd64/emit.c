@@ -21,7 +21,7 @@ static const char *op(emit *e, lin_place p)
     if (lin_is_reg(p))
         return e_reg(e, p);
     char *b = ring();
-    snprintf(b, 160, "%ld(%%rsp)", (long)e_slot(e, p));
+    out_print(b, 160, "%ld(%%rsp)", (long)e_slot(e, p));
     return b;
 }
 
@@ -48,7 +48,7 @@ static const char *src(emit *e, lin_insn *i, unsigned n)
     if (!(i->flags & LIN_F_IMM))
         return arg(e, i, n);
     char *b = ring();
-    snprintf(b, 160, "$%ld", (long)i->imm);
+    out_print(b, 160, "$%ld", (long)i->imm);
     return b;
 }
 
@@ -57,16 +57,17 @@ static const char *mem(emit *e, lin_insn *i)
     if (i->sym) {
         const char *name = e_sym(e, i->sym);
         char *b = lin_alloc(e->f->arena, strlen(name) + 40);
-        sprintf(b, i->disp ? "%s%+ld(%%rip)" : "%s(%%rip)", name, (long)i->disp);
+        out_print(b, strlen(name) + 40, i->disp == 0 ? "%s(%%rip)" : i->disp < 0 ? "%s%ld(%%rip)" : "%s+%ld(%%rip)",
+                  name, (long)i->disp);
         return b;
     }
     char *b = ring();
     const char *base = i->base >= 0 ? arg(e, i, (unsigned)i->base) : "";
-    int n = i->disp || i->base < 0 ? snprintf(b, 160, "%ld", (long)i->disp) : 0;
+    size_t n = i->disp || i->base < 0 ? out_print(b, 160, "%ld", (long)i->disp) : 0;
     if (i->index >= 0)
-        snprintf(b + n, 160 - (size_t)n, "(%s,%s,%u)", base, arg(e, i, (unsigned)i->index), i->scale);
+        out_print(b + n, 160 - n, "(%s,%s,%u)", base, arg(e, i, (unsigned)i->index), i->scale);
     else
-        snprintf(b + n, 160 - (size_t)n, "(%s)", base);
+        out_print(b + n, 160 - n, "(%s)", base);
     return b;
 }
 

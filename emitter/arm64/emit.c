@@ -331,14 +331,14 @@ static const char *mem(emit *e, lin_insn *i)
     static char buf[80];
     const char *base = arg(e, i, (unsigned)i->base);
     if (i->index >= 0 && i->scale > 1)
-        snprintf(buf, sizeof buf, "[%s, %s, lsl #%d]", base, arg(e, i, (unsigned)i->index),
+        out_print(buf, sizeof buf, "[%s, %s, lsl #%d]", base, arg(e, i, (unsigned)i->index),
                  __builtin_ctz(i->scale));
     else if (i->index >= 0)
-        snprintf(buf, sizeof buf, "[%s, %s]", base, arg(e, i, (unsigned)i->index));
+        out_print(buf, sizeof buf, "[%s, %s]", base, arg(e, i, (unsigned)i->index));
     else if (i->disp)
-        snprintf(buf, sizeof buf, "[%s, #%ld]", base, (long)i->disp);
+        out_print(buf, sizeof buf, "[%s, #%ld]", base, (long)i->disp);
     else
-        snprintf(buf, sizeof buf, "[%s]", base);
+        out_print(buf, sizeof buf, "[%s]", base);
     return buf;
 }
 

@@ -24,7 +24,7 @@ static const char *ring(const char *format, ...)
     char *b = buf[n++ % 8];
     va_list args;
     va_start(args, format);
-    vsnprintf(b, sizeof buf[0], format, args);
+    out_vprint(b, sizeof buf[0], format, args);
     va_end(args);
     return b;
 }
