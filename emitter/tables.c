@@ -124,9 +124,10 @@ void tables_add(struct tables *t, emit *e, const lin_insn *i, uint32_t label)
                     lin_alloc(e->f->arena, (room + 1) * sizeof *c.lengths), 0};
     fk_descr_in d = {.retaddr = label, .frame_size = e_frame_size(e)};
     add_live(e, &d, i);
-    if (i->op == LIN_ALLOC || i->op == LIN_POLL)
+    bool allocates = i->op == LIN_ALLOC || i->op == LIN_POLL;
+    if (allocates && t->generation != FK_GEN_A)
         add_allocs(t, e, &d, i, &c);
-    else if (i->dbg) {
+    else if (i->dbg && i->op != LIN_POLL) { /* generation A has no lengths: one location */
         d.flags |= FK_DESCR_DEBUG;
         add_chain(t, e, &c, i->dbg, i->op == LIN_RAISE);
     }

@@ -1,11 +1,12 @@
-(* lossless_dump.ml - ocamlopt 5.3 with a -dcmm that loses nothing.
+(* lossless_dump.ml - ocamlopt 5.3 or 5.4 with a -dcmm that loses nothing.
 
    The ordinary native driver, run as bytecode against compiler-libs, with its printer of
    Cmm phrases exchanged: it keeps float bits, string escapes, C call flags, atomicity,
    code generation options and whole debug locations (docs/cmm.md, "The lossless form").
    Linked against another architecture's compiler-libs it gives that target's Cmm.
 
-   CMM_DUMP names the file to write; what the driver says stays on stderr. *)
+   CMM_DUMP names the file to write; what the driver says stays on stderr. Comments that
+   start with a version hold what only that compiler has (cmm-dump opens them). *)
 open Cmm
 module V = Backend_var
 module VP = Backend_var.With_provenance
@@ -44,6 +45,7 @@ let rec e ppf = function
   | Cconst_float (f, _) -> pr ppf "%s" (bits f)
   | Cconst_symbol (s, _) -> pr ppf "%s" (quote s)
   | Cvar v -> pr ppf "%s" (id v)
+  (*5.4 | Cvar_mut v -> pr ppf "%s" (id v) *)
   | Creturn_addr -> pr ppf "return_addr"
   | Clet (v, a, b) -> pr ppf "@[<2>(let %s@ %a@ %a)@]" (id (VP.var v)) e a e b
   | Clet_mut (v, t, a, b) ->

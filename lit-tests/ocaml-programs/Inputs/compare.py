@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""compare.py --arch=ARCH [--keep] [--only=NAME,...] [--without=NAME,...]
+"""compare.py --arch=ARCH [--version=5.4] [--keep] [--only=NAME,...] [--without=NAME,...]
 
-Compiles the OCaml programs of this folder with the real ocamlopt 5.3 and, from its lossless
+Compiles the OCaml programs of this folder with the real ocamlopt (5.3) and, from its lossless
 dump, with cmmc; links both with the real runtime and standard library and compares what
 they print: with the normal and with a 256-word nursery, and once more with cmmc's start-up
 unit in place of ocamlopt's. Every program is a module of one executable.
@@ -33,7 +33,7 @@ def compile_ours(arch, names, work):
         os.makedirs(scratch, exist_ok=True)
         shutil.copy(os.path.join(here, n + ".ml"), scratch)
         cmm = os.path.join(work, n + ".cmm")
-        cmm_run.run([DUMP, arch.name, cmm, "-g", "-w", "-a", "-c", n + ".ml"], cwd=scratch)
+        cmm_run.run([DUMP, "--version=" + arch.version, arch.name, cmm, "-g", "-w", "-a", "-c", n + ".ml"], cwd=scratch)
         arch.cmmc("-g", "-c", "-o", os.path.join(work, n + ".o"), cmm)
 
 
@@ -80,7 +80,7 @@ def program_names(only, without):
 
 
 def main(argv):
-    keep, only, without, name = False, None, [], None
+    keep, only, without, name, version = False, None, [], None, "5.3"
     for a in argv:
         if a.startswith("--arch="):
             name = a[7:]
@@ -88,12 +88,14 @@ def main(argv):
             only = a[7:].split(",")
         elif a.startswith("--without="):
             without = a[10:].split(",")
+        elif a.startswith("--version="):
+            version = a[10:]
         elif a == "--keep":
             keep = True
         else:
             sys.exit(__doc__)
     names = program_names(only, without)
-    arch = cmm_run.Arch(name)
+    arch = cmm_run.Arch(name, version)
     work = cmm_run.workdir("ocaml")
     compile_real(arch, names, work)
     compile_ours(arch, names, work)
