@@ -55,16 +55,16 @@ uint32_t caml_hash_mix_float(uint32_t h, float d)
     return mix(h, n);
 }
 
-/* The first 256 bytes, in little-endian words, then the length. */
+/* All bytes, in little-endian words, then the length. */
 static uint32_t mix_bytes(uint32_t h, const unsigned char *p, uintptr_t len)
 {
-    uintptr_t n = len > 256 ? 256 : len, i = 0;
-    for (; i + 4 <= n; i += 4)
+    uintptr_t i = 0;
+    for (; i + 4 <= len; i += 4)
         h = mix(h, p[i] | p[i + 1] << 8 | p[i + 2] << 16 | (uint32_t)p[i + 3] << 24);
     uint32_t tail = 0;
-    for (unsigned k = 0; i < n; i++, k += 8)
+    for (unsigned k = 0; i < len; i++, k += 8)
         tail |= (uint32_t)p[i] << k;
-    if (n & 3)
+    if (len & 3)
         h = mix(h, tail);
     return h ^ (uint32_t)len;
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""compare.py --arch=ARCH [--version=5.4] [--keep] [--only=NAME,...] [--without=NAME,...]
+"""compare.py --arch=ARCH [--version=5.4] [--runtime] [--keep] [--only=NAME,...] [--without=NAME,...]
 
 Compiles the OCaml programs of this folder with the real ocamlopt (5.3) and, from its lossless
 dump, with cmmc; links both with the real runtime and standard library and compares what
 they print: with the normal and with a 256-word nursery, and once more with cmmc's start-up
-unit in place of ocamlopt's. Every program is a module of one executable.
+unit in place of ocamlopt's. Every program is a module of one executable. --runtime: cmmc's
+objects once more, on framekit's runtime in place of OCaml's.
 """
 import glob
 import os
@@ -47,6 +48,12 @@ def link_ours(arch, names, work):
     arch.link([startup] + objects + exit_ + std, os.path.join(work, "ours-startup"))
 
 
+def link_runtime(arch, names, work):
+    folder = os.path.join(cmm_run.BUILD, arch.name, "asmrun-" + arch.version)
+    arch.tool("ocamlopt", "-g", "-runtime-variant", "_fk", "-I", folder, "-o", "ours-runtime",
+              *[n + ".cmx" for n in names], cwd=work)
+
+
 def output(arch, work, program, runparam):
     # a stack of 32 MB: p_deep overflows it on purpose, and sooner than the default 1 GB
     env = {"OCAMLRUNPARAM": "l=4M" + ("," + runparam if runparam else "")}
@@ -79,7 +86,18 @@ def program_names(only, without):
     return [n for n in names if n[2:] not in without]
 
 
+def compare_runtime(arch, names, work):
+    link_runtime(arch, names, work)
+    bad = 0
+    for runparam in ("", "s=256"):
+        want = output(arch, work, "real", runparam)
+        bad += compare("framekit's runtime" + (", small nursery" if runparam else ""), want,
+                       output(arch, work, "ours-runtime", runparam))
+    return bad
+
+
 def main(argv):
+    runtime = False
     keep, only, without, name, version = False, None, [], None, "5.3"
     for a in argv:
         if a.startswith("--arch="):
@@ -90,6 +108,8 @@ def main(argv):
             without = a[10:].split(",")
         elif a.startswith("--version="):
             version = a[10:]
+        elif a == "--runtime":
+            runtime = True
         elif a == "--keep":
             keep = True
         else:
@@ -100,7 +120,7 @@ def main(argv):
     compile_real(arch, names, work)
     compile_ours(arch, names, work)
     link_ours(arch, names, work)
-    bad = compare_all(arch, work)
+    bad = compare_runtime(arch, names, work) if runtime else compare_all(arch, work)
     print("%d programs, %d differences" % (len(names), bad))
     if keep:
         print("kept in " + work)
