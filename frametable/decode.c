@@ -94,13 +94,14 @@ tail(fk_descr *d, const uint8_t *p, const uint8_t *q, const uint8_t *end, unsign
     uint32_t count = *q & -alloc;
     d->num_allocs = count;
     d->allocs = q + 1;
-    uint64_t at = (uint64_t)(q - p) + alloc + count;
-    at += fk_pad(d->address + at, align_debug) & -debug;
-    d->num_debug = (count + 1 - alloc) & -debug;
-    d->debug = p + at;
-    d->debug_address = d->address + at;
-    at += 4 * (uint64_t)d->num_debug;
-    d->size = (uint32_t)(at + fk_pad(d->address + at, align_end));
+    uint64_t at = (uint64_t)(q - p) + alloc + count, slots = (count + 1 - alloc) & -debug;
+    uint64_t stop = at + 4 * slots, pad = fk_pad(d->address + at, align_debug) & -debug;
+    d->num_debug = (uint32_t)slots;
+    d->debug = p + at + pad;
+    d->debug_address = d->address + at + pad;
+    /* All wait for the size: the last pad makes up for the one between, where it is not smaller. */
+    stop += align_end < align_debug ? pad : 0;
+    d->size = (uint32_t)(stop + fk_pad(d->address + stop, align_end));
     return FK_FAULT_NONE;
 }
 
@@ -171,6 +172,11 @@ read_b(const uint8_t *p, const uint8_t *end, fk_descr *d, const unsigned w, cons
     if (live(d, &q, end, 2))
         return FK_FAULT_LIVE;
     return tail(d, p, q, end, 4, w);
+}
+
+fk_fault fk_read_common(const uint8_t *p, const uint8_t *end, fk_descr *d)
+{
+    return read_b(p, end, d, 8, false);
 }
 
 FK_READER(fk_read_b)
@@ -289,7 +295,9 @@ fk_result fk_cursor_next(fk_cursor *c, fk_descr *d, fk_error *err)
     d->table = t;
     d->index = c->index;
     d->address = c->address;
-    fk_fault fault = t->gen->read(t, c->p, c->end, c->prev_retaddr, d);
+    fk_fault fault = t->gen->read == fk_read_b && t->word == 8 && !t->swap
+                         ? read_b(c->p, c->end, d, 8, false) /* here: no call */
+                         : t->gen->read(t, c->p, c->end, c->prev_retaddr, d);
     if (fault)
         return fk_fail_descr(t, err, fault, d);
     c->p += d->size;

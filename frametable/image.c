@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "frametable/image.h"
+#include "frametable/memory.h"
 
 fk_result fk_image_fail(const fk_image *im, fk_error *err, const char *section, uint64_t offset,
                         const char *format, ...)
@@ -218,7 +219,7 @@ fk_result fk_image_open_memory(const char *name, const void *data, size_t size,
         return fk_fail(err, FK_BROKEN, name, NULL, 0, FK_NO_ENTRY, "the file is empty");
     if (is_archive(data, size))
         return fk_fail(err, FK_ABSENT, name, NULL, 0, FK_NO_ENTRY, "is an archive");
-    uint8_t *copy = malloc(size);
+    uint8_t *copy = fk_populate(malloc(size), size);
     if (!copy)
         return fk_fail_memory(err, name);
     memcpy(copy, data, size);

@@ -1,42 +1,111 @@
-/* index.h - the inside of an index (index.c, index_native.c, index_image.c). */
+/* index.h - the inside of an index (index.c, index_part.c, index_native.c, index_image.c).
+ *
+ *   index (one per change, small)        parts (immutable, counted, shared by indexes)
+ *   +----------------------------+       +-----------------------------------------+
+ *   | part 0 (largest), dropped  | ----> | tables, directory, entries              |
+ *   | part 1, dropped            | -.    +-----------------------------------------+
+ *   +----------------------------+  '--> | ...                                     |
+ *
+ * Adding tables makes a part of them alone; it takes in parts that are not at least twice as
+ * large, so that there are few. Removing one marks it in the new index; a part that is mostly
+ * marked is made anew. */
 #ifndef FK_FRAMETABLE_INDEX_H
 #define FK_FRAMETABLE_INDEX_H
 
 #include "frametable/internal.h"
 
-/* 16 bytes: what an index costs is mostly the memory that it touches. */
-typedef struct {
-    uint32_t key;    /* low half of the return address less key_base: tells apart in a bucket */
-    uint32_t table;  /* in tables[] */
-    uint32_t index;  /* in its table */
-    uint32_t offset; /* of the descriptor from its table */
-} fk_entry;
+/* Key in the high half, place in the low: entries are compared as numbers. Eight to a cache line:
+ * what an index costs is mostly the memory that it touches. */
+typedef uint64_t fk_entry;
+/* Entries that a look-up compares at once; as many lie behind the last, all ones. */
+#define FK_GROUP 8
 
-/* Native tables that several indexes share. */
-typedef struct fk_natives {
-    uint32_t refs; /* atomic */
-    size_t count;
-    fk_table tables[];
-} fk_natives;
+/* Neighbours in code are mostly of one module: a guess for 16 buckets is right 49 times of 50. */
+#define FK_OWNER_SHIFT 4
+
+/* What a look-up needs of a table, in half a cache line. */
+typedef struct {
+    const fk_table *table;
+    const uint8_t *zero; /* where the part's place 0 would be, were it in this table */
+    const uint8_t *end;
+    uint32_t start;      /* places of the table: [start, start + length) */
+    uint32_t length;
+} fk_home;
+
+typedef struct {
+    uint32_t refs;      /* atomic */
+    uint64_t count;
+    uint64_t duplicates;
+    fk_entry *entries;  /* ascending: retaddr - key_base, address - place_base */
+    uint32_t *dir;      /* dir[k]: first entry of bucket k; num_buckets + 1 of them */
+    uint64_t num_buckets;
+    uint64_t low, span; /* return addresses are in [low, low + span] */
+    uint64_t key_base, place_base;
+    unsigned shift;     /* a bucket is 2^shift addresses */
+    unsigned page_shift;
+    uint32_t last_page; /* where the last table starts */
+    uint32_t *pages;    /* the last table that starts at or before the page; one more at the end */
+    fk_home *homes;     /* of the tables, by address */
+    uint32_t *owners;   /* owners[k]: a table that bucket k << FK_OWNER_SHIFT has entries of */
+    const fk_table **tables; /* by address, all of one image or all native */
+    bool common;        /* fk_read_common reads all of them */
+    uint32_t num_tables;
+} fk_part;
+
+typedef struct {
+    fk_part *part;
+    uint8_t *dropped; /* by table, NULL: none */
+    uint64_t live;    /* descriptors of tables that are not dropped */
+} fk_view;
 
 struct fk_index {
-    fk_entry *entries; /* by bucket and key, which is by return address */
-    uint64_t count, duplicates;
-    uint32_t *dir;     /* dir[k]: first entry of bucket k; num_buckets + 1 of them */
-    uint64_t base;     /* the lowest return address: where bucket 0 begins */
-    uint64_t key_base; /* keys are return address less this, low half */
-    uint64_t num_buckets;
-    unsigned shift;    /* a bucket is 2^shift addresses, at most 2^32 */
-    const fk_table **tables;
-    size_t num_tables;
-    fk_natives **natives; /* owners of those that belong to no image */
-    size_t num_natives;
+    size_t num_views;
+    fk_view views[]; /* the largest first */
 };
 
-/* An index over the entries of `old` (may be NULL) without the tables in `drop`, plus those of
- * `add`. `natives` (may be NULL) is taken over when it succeeds. */
+/* A table of this process: an allocation that every part which holds it shares. */
+typedef struct {
+    uint32_t refs; /* atomic */
+    fk_table table;
+} fk_native;
+
+/* --- index_part.c ----------------------------------------------------------- */
+
+/* A part over some of tables[0..n), n > 0: those of the first one's image that it can reach. The
+ * others are moved to the front, and *rest says how many they are. */
+fk_result fk_part_make(const fk_table **tables, size_t n, fk_part **out, size_t *rest, fk_error *);
+fk_part *fk_part_hold(fk_part *);
+void fk_part_release(fk_part *);
+void fk_native_release(fk_native *);
+
+/* The table that holds the place. */
+static inline uint32_t fk_part_table(const fk_part *p, uint32_t place)
+{
+    uint32_t k = place >> p->page_shift;
+    const uint32_t *page = p->pages + (k < p->last_page ? k : p->last_page);
+    uint32_t lo = page[0], hi = page[1];
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo + 1) / 2;
+        if (p->homes[mid].start <= place)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return lo;
+}
+
+/* --- index.c ------------------------------------------------------------------ */
+
+/* The tables of `old` (may be NULL) without those in `drop`, with those in `add`. */
 fk_result fk_index_make(const fk_index *old, const fk_table *const *add, size_t num_add,
-                        const fk_table *const *drop, size_t num_drop, fk_natives *natives,
-                        fk_index **out, fk_error *err);
+                        const fk_table *const *drop, size_t num_drop, fk_index **out, fk_error *);
+uint64_t fk_index_live(const fk_index *ix); /* descriptors, duplicates too */
+/* The table of `ix` at that address; NULL: none. */
+const fk_table *fk_index_table(const fk_index *ix, const fk_image *, uint64_t address);
+
+static inline fk_native *fk_native_of(const fk_table *t)
+{
+    return (fk_native *)((uintptr_t)t - offsetof(fk_native, table));
+}
 
 #endif

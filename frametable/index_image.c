@@ -13,9 +13,9 @@ fk_result fk_index_build(const fk_image *im, fk_index **out, uint64_t *duplicate
         return fk_fail_memory(err, im->name);
     for (size_t i = 0; i < n; i++)
         all[i] = &im->tables[i];
-    fk_result r = fk_index_make(NULL, all, n, NULL, 0, NULL, out, err);
+    fk_result r = fk_index_make(NULL, all, n, NULL, 0, out, err);
     if (!r && duplicates)
-        *duplicates = (*out)->duplicates;
+        *duplicates = fk_index_live(*out) - fk_index_count(*out);
     free(all);
     return r;
 }

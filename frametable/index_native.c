@@ -18,36 +18,39 @@ static void native_table(const void *p, const fk_gen *g, const fk_abi *abi, fk_t
     t->num_descr = t->num_good = fk_ldword(p, abi->word, false);
 }
 
-static fk_natives *make_natives(const void *const *tables, size_t n, const fk_gen *g,
-                                const fk_abi *abi)
+static void release_all(const fk_table **t, size_t n)
 {
-    fk_natives *x = malloc(sizeof *x + n * sizeof x->tables[0]);
-    if (!x)
-        return NULL;
-    x->refs = 1;
-    x->count = n;
     for (size_t i = 0; i < n; i++)
-        native_table(tables[i], g, abi, &x->tables[i]);
-    return x;
+        fk_native_release(fk_native_of(t[i]));
+    free(t);
+}
+
+static const fk_table **make_natives(const void *const *tables, size_t n, const fk_gen *g,
+                                     const fk_abi *abi)
+{
+    const fk_table **all = calloc(n + 1, sizeof *all);
+    for (size_t i = 0; all && i < n; i++) {
+        fk_native *x = malloc(sizeof *x);
+        if (!x) {
+            release_all(all, i);
+            return NULL;
+        }
+        x->refs = 1;
+        native_table(tables[i], g, abi, &x->table);
+        all[i] = &x->table;
+    }
+    return all;
 }
 
 static fk_result with_natives(const fk_index *old, const void *const *tables, size_t n,
                               const fk_gen *g, const fk_abi *abi, fk_index **out, fk_error *err)
 {
-    const fk_table **add = malloc((n + 1) * sizeof *add);
-    fk_natives *x = make_natives(tables, n, g, abi);
-    fk_result r = FK_SYSTEM;
+    const fk_table **add = make_natives(tables, n, g, abi);
     *out = NULL;
-    if (add && x) {
-        for (size_t i = 0; i < n; i++)
-            add[i] = &x->tables[i];
-        r = fk_index_make(old, add, n, NULL, 0, x, out, err);
-    } else {
-        fk_fail_memory(err, NULL);
-    }
-    if (r)
-        free(x);
-    free(add);
+    if (!add)
+        return fk_fail_memory(err, NULL);
+    fk_result r = fk_index_make(old, add, n, NULL, 0, out, err);
+    release_all(add, n);
     return r;
 }
 
@@ -66,20 +69,11 @@ fk_result fk_index_build_native(const void *const *tables, size_t n, fk_generati
 fk_result fk_index_add_native(const fk_index *old, const void *const *tables, size_t n,
                               fk_index **out, fk_error *err)
 {
+    const fk_table *like = old->num_views ? old->views[0].part->tables[0] : NULL;
     *out = NULL;
-    if (old->num_natives == 0)
+    if (!like || like->image)
         return fk_fail(err, FK_BROKEN, NULL, NULL, 0, FK_NO_ENTRY, "the index is not a native one");
-    const fk_table *like = old->tables[0];
     return with_natives(old, tables, n, like->gen, like->abi, out, err);
-}
-
-static const fk_table *find_native(const fk_index *ix, const void *p)
-{
-    for (size_t i = 0; i < ix->num_tables; i++) {
-        if (ix->tables[i]->bytes == p)
-            return ix->tables[i];
-    }
-    return NULL;
 }
 
 fk_result fk_index_remove_native(const fk_index *old, const void *const *tables, size_t n,
@@ -91,11 +85,11 @@ fk_result fk_index_remove_native(const fk_index *old, const void *const *tables,
         return fk_fail_memory(err, NULL);
     fk_result r = FK_OK;
     for (size_t i = 0; i < n && !r; i++) {
-        drop[i] = find_native(old, tables[i]);
+        drop[i] = fk_index_table(old, NULL, (uint64_t)(uintptr_t)tables[i]);
         r = drop[i] ? FK_OK : FK_ABSENT;
     }
     if (!r)
-        r = fk_index_make(old, NULL, 0, drop, n, NULL, out, err);
+        r = fk_index_make(old, NULL, 0, drop, n, out, err);
     free(drop);
     return r;
 }

@@ -2,7 +2,7 @@
 # (frametable_core_SRCS). The rest reads ELF files through libelf.
 LIBS += frametable
 frametable_core_SRCS := $(addprefix frametable/,error.c generation.c table.c decode.c decode_o3.c \
-  debuginfo.c index.c index_native.c) \
+  debuginfo.c index.c index_part.c index_native.c) \
   $(addprefix frametable/,builder.c intern.c sink.c encode.c encode_o3.c encode_debug.c output.c \
   model.c roundtrip.c)
 frametable_SRCS := $(frametable_core_SRCS) $(addprefix frametable/,image.c section.c dynamic.c \
@@ -20,6 +20,10 @@ TESTS += test-frametable
 test-frametable_SRCS := frametable/tests/test_frametable.c $(frametable_test_SRCS)
 test-frametable_LIBS := frametable abi
 test-frametable_LDLIBS := -lelf -lcmocka
+TESTS += test-index
+test-index_SRCS := frametable/tests/test_index.c $(frametable_test_SRCS)
+test-index_LIBS := frametable abi
+test-index_LDLIBS := -lelf -lcmocka
 TESTS += test-damage
 test-damage_SRCS := $(addprefix frametable/tests/,test_damage.c consume.c) $(frametable_test_SRCS)
 test-damage_LIBS := frametable abi

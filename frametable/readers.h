@@ -13,6 +13,31 @@ FK_READER(fk_read_o1);
 FK_READER(fk_read_o2);
 FK_READER(fk_read_o3);
 
+/* Reads like fk_read_b, of a 64-bit table in this machine's byte order. */
+fk_fault fk_read_common(const uint8_t *p, const uint8_t *end, fk_descr *d);
+
+/* Only the size of such a descriptor, where it starts at a multiple of 8: what a walk waits for. The pad before debuginfo need not be known,
+ * since the one behind it makes up for it. */
+typedef struct {
+    const uint8_t *q; /* behind the live entries */
+    uint32_t alloc, debug;
+} fk_common;
+
+static inline fk_common fk_common_start(const uint8_t *p)
+{
+    uint32_t data = fk_ld16(p + 8, false), live = fk_ld16(p + 10, false);
+    if (__builtin_expect(data == 0xFFFF, 0)) /* return to C */
+        data = live = 0;
+    return (fk_common){p + 12 + 2 * (size_t)live, data >> 1 & 1, data & 1};
+}
+
+/* The next descriptor; reads the byte at c.q. */
+static inline const uint8_t *fk_common_next(fk_common c)
+{
+    uint64_t count = *c.q & -c.alloc, slots = (count + 1 - c.alloc) & -(uint64_t)c.debug;
+    return (const uint8_t *)(((uintptr_t)c.q + c.alloc + count + 4 * slots + 7) & ~(uintptr_t)7);
+}
+
 /* What each layout shares after the live entries. `q` is the next unread byte; see decode.c. */
 fk_fault fk_read_tail(fk_descr *d, const uint8_t *p, const uint8_t *q, const uint8_t *end,
                       unsigned align_debug, unsigned align_end);

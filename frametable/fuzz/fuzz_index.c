@@ -21,7 +21,7 @@ static void compare(const fk_index *ix, const fk_table *t)
     fk_cursor_start(t, &c);
     for (int n = 0; n < 200 && fk_cursor_next(&c, &d, NULL) == FK_OK; n++) {
         if (fk_index_lookup(ix, d.retaddr, &found) != FK_OK ||
-            found.index != first_with(t, d.retaddr) || found.retaddr != d.retaddr)
+            fk_descr_index(&found) != first_with(t, d.retaddr) || found.retaddr != d.retaddr)
             abort();
         if (fk_index_lookup(ix, d.retaddr + 1, &found) == FK_OK &&
             first_with(t, d.retaddr + 1) == FK_NO_ENTRY)

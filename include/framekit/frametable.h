@@ -286,11 +286,18 @@ typedef struct fk_index fk_index;
 /* Builds over all tables of an image. Immutable: concurrent readers are safe.
  * A duplicate return address keeps the first; *duplicates counts them (may be NULL). */
 fk_result fk_index_build(const fk_image *, fk_index **out, uint64_t *duplicates, fk_error *err);
+/* FK_OK or FK_ABSENT. out->index is FK_NO_ENTRY: see fk_descr_index. */
 fk_result fk_index_lookup(const fk_index *, uint64_t retaddr, fk_descr *out);
+/* The same for n return addresses, such as those of a stack: out[i].table is NULL where there is
+ * none. Their waits for memory overlap. Returns how many were found. */
+size_t fk_index_find_many(const fk_index *, const uint64_t *retaddrs, size_t n, fk_descr *out);
+/* Number of the descriptor in its table, by walking it when a look-up left it open. */
+uint64_t fk_descr_index(const fk_descr *);
 uint64_t fk_index_count(const fk_index *);
 /* A new index with a module added or removed (dynlink; FK_ABSENT: not in it): the
- * old one stays valid for its readers until freed. Costs a copy of the entries.
- * An index refers to its tables: their image must stay open. */
+ * old one stays valid for its readers until freed. They share what did not change: adding costs
+ * the module's own descriptors (and those of earlier small ones, so that the parts stay few),
+ * removing a mark. An index refers to its tables: their image must stay open. */
 fk_result fk_index_add(const fk_index *, const fk_table *, fk_index **out, fk_error *err);
 fk_result fk_index_remove(const fk_index *, const fk_table *, fk_index **out, fk_error *err);
 void fk_index_free(fk_index *);
