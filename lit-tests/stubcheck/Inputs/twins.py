@@ -1,11 +1,14 @@
-"""twins.py ARCH BUILD CC: for each register a copy of the stubs whose caml_call_gc
-first changes that one register, which must give exactly one violation, naming it.
+"""twins.py ARCH BUILD CC [OBJECT]: for each register a copy of the stubs (of OBJECT: the
+real ones of an OCaml 4) whose caml_call_gc first changes that one register, which must
+give exactly one violation, naming it, besides those that the object has anyway.
 
 A register with a word in the save area: roots.visible. Any other that must be kept:
 registers.kept. Dead at every allocation (amd64 r11, arm64 x8, riscv64 t2): none."""
 import json, os, subprocess, sys, tempfile
 
 arch, build, cc = sys.argv[1:4]
+plain = sys.argv[4] if len(sys.argv) > 4 else "%s/%s/stubs.o" % (build, arch)
+old = len(sys.argv) > 4
 tool = lambda name: (cc[:-3] + name) if cc != "gcc" else name
 
 PORTS = {
@@ -29,7 +32,14 @@ p = PORTS[arch]
 dir = tempfile.mkdtemp()
 renamed = os.path.join(dir, "renamed.o")
 subprocess.check_call([tool("objcopy"), "--redefine-sym", "caml_call_gc=real_gc",
-                       "%s/%s/stubs.o" % (build, arch), renamed])
+                       plain, renamed])
+
+
+def check(path):
+    out = subprocess.run(["stubcheck", "--no-trace", "--output-style=json", path], capture_output=True)
+    (o,) = json.loads(out.stdout)["objects"]
+    return [(v["stub"], v["rule"], v["subject"]) for v in o["violations"]
+            if not v["note"] and v["rule"] != "frametable.code-range"]
 
 
 def violations(reg, template):
@@ -38,23 +48,24 @@ def violations(reg, template):
     code = template % ((name,) * template.replace("%%", "").count("%s"))
     source, own, twin = (os.path.join(dir, n) for n in ("t.S", "t.o", "twin.o"))
     with open(source, "w") as f:
-        f.write('.section .text.twin,"ax"; .globl caml_call_gc; .type caml_call_gc,%%function;'
+        f.write('.section .note.GNU-stack,"",%%progbits; .section .text.twin,"ax"; .globl caml_call_gc; .type caml_call_gc,%%function;'
                 ' caml_call_gc: .cfi_startproc; %s %s; %s; .cfi_endproc; .size caml_call_gc,.-caml_call_gc\n'
                 % (p.get("entry", ""), code, p["jump"]))
     subprocess.check_call([cc, "-c", source, "-o", own])
     subprocess.check_call([tool("ld"), "-r", renamed, own, "-o", twin])
-    out = subprocess.run(["stubcheck", "--no-trace", "--output-style=json", twin], capture_output=True)
-    (o,) = json.loads(out.stdout)["objects"]
-    return [(v["stub"], v["rule"], v["subject"]) for v in o["violations"]
-            if not v["note"] and v["rule"] != "frametable.code-range"]
+    return check(twin)
 
 
 bad = caught = 0
+known = check(plain)
+if old and arch == "power":
+    p["floats"].remove("f0") # 4.13 does not allocate it
 for kind, regs in (("int", p["ints"]), ("float", p["floats"])):
     for reg in regs:
         rule = "roots.visible" if kind == "int" else "registers.kept"
         want = [] if reg in p["dead"] else [("caml_call_gc", rule, reg)]
         got = violations(reg, p[kind])
+        want, got = [w for w in want if w not in known], [g for g in got if g not in known]
         caught += len(got)
         if got != want:
             bad += 1
