@@ -139,6 +139,7 @@ void sc_c_leave(uint64_t result);
 void sc_ocaml_body(void);
 /* Jump to `stub` as from OCaml or C code that is described by `ra`. */
 void sc_call(char *stub, const char *ra);
+extern sc_state sc_at_call; /* the registers then */
 uint64_t sc_return_address(void); /* at the entry of a called function */
 /* All registers of `before` with every bit of `role` and none of `without`. */
 void sc_check_kept(const sc_state *before, uint32_t role, uint32_t without, const char *rule);

@@ -128,6 +128,8 @@ void sc_c_leave(uint64_t result)
     *R.sp += sc_this_port.pushes_return;
 }
 
+sc_state sc_at_call;
+
 void sc_call(char *stub, const char *ra)
 {
     W.ra = (uint64_t)(uintptr_t)ra;
@@ -140,6 +142,7 @@ void sc_call(char *stub, const char *ra)
     }
     if (R.toc)
         sc_block.r[12] = sc_block.pc; /* ELFv2: the global entry finds its TOC by r12 */
+    sc_at_call = sc_block;
 }
 
 void sc_check_kept(const sc_state *before, uint32_t role, uint32_t without, const char *rule)
