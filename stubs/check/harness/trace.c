@@ -325,7 +325,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         return;
     }
     sc_where = s.pc;
-    if (number == SIGALRM)
+    if (number == SIGALRM || number == SIGPROF)
         sc_check(false, "flow.time", "", "`%s` does not end (last seen at 0x%llx)",
                  sc_stubs[sc_current].name, (unsigned long long)s.pc);
     else
@@ -337,7 +337,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
 void sc_install_handlers(void)
 {
-    static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGALRM};
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGALRM, SIGPROF};
     static char stack[1 << 18];
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
