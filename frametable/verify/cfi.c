@@ -77,13 +77,6 @@ static void check_readable(fk_check *c)
         fk_check_say(c, FK_RULE_CFI_READABLE, FK_VERDICT_WRONG, NULL, "%s", fault);
 }
 
-void fk_check_cfi_table(fk_check *c)
-{
-    if (c->table == fk_image_table(c->image, 0))
-        check_readable(c);
-    check_tracked(c);
-}
-
 /* --- of a descriptor ----------------------------------------------------------------------- */
 
 /* What a row that falls short looks like: a hint, not a proof. */
@@ -91,14 +84,26 @@ static const char *cause(const fk_check *c, const fk_descr *d, const fk_row *row
 {
     int64_t missing = (int64_t)d->frame_size + c->abi->cfa_bias - row->cfa_offset;
     if (row->cfa_offset <= fde->entry_cfa && row->from > fde->from)
-        return ": the row of a return above still holds";
+        return ": the row of a return above, or of a trap frame that was popped there, still holds";
     if (missing > 0 && missing % FK_TRAP_SIZE == 0)
         return ": trap frames that are on the stack are missing in the row";
     return "";
 }
 
+/* Whose side the code is on. */
+static const char *judge(const fk_check *c, const fk_descr *d, int64_t by_row)
+{
+    int64_t descent;
+    if (!fk_code_descent(c, d, &descent))
+        return "";
+    return descent == d->frame_size ? "; the code agrees with the descriptor"
+           : descent == by_row      ? "; the code agrees with the row"
+                                    : "; the code agrees with neither";
+}
+
 static void say_frame(fk_check *c, const fk_descr *d, const fk_row *row, const fk_fde *fde)
 {
+    int64_t by_row = row->cfa_offset - c->abi->cfa_bias;
     if ((int)row->cfa_register != stack_register(c))
         fk_check_say(c, FK_RULE_CFI_FRAME, FK_VERDICT_WRONG, d,
                      "the CFA is DWARF register %u %+lld, which is not the stack pointer; the descriptor's frame "
@@ -106,9 +111,9 @@ static void say_frame(fk_check *c, const fk_descr *d, const fk_row *row, const f
                      row->cfa_register, (long long)row->cfa_offset, d->frame_size);
     else
         fk_check_say(c, FK_RULE_CFI_FRAME, FK_VERDICT_WRONG, d,
-                     "the descriptor's frame is %u bytes, the row's %lld (CFA = SP %+lld from 0x%llx on)%s",
-                     d->frame_size, (long long)(row->cfa_offset - c->abi->cfa_bias), (long long)row->cfa_offset,
-                     (unsigned long long)row->from, cause(c, d, row, fde));
+                     "the descriptor's frame is %u bytes, the row's %lld (CFA = SP %+lld from 0x%llx on)%s%s",
+                     d->frame_size, (long long)by_row, (long long)row->cfa_offset, (unsigned long long)row->from,
+                     cause(c, d, row, fde), judge(c, d, by_row));
 }
 
 static void check_frame(fk_check *c, const fk_descr *d, const fk_row *row, const fk_fde *fde)
@@ -143,7 +148,7 @@ static void pass_both(fk_check *c, const char *why)
     fk_check_pass(c, FK_RULE_CFI_RETURN, why);
 }
 
-void fk_check_cfi(fk_check *c, const fk_descr *d)
+static void check_descriptor(fk_check *c, const fk_descr *d)
 {
     fk_row row;
     fk_fde fde;
@@ -161,4 +166,17 @@ void fk_check_cfi(fk_check *c, const fk_descr *d)
         check_frame(c, d, &row, &fde);
         check_return(c, d, &row);
     }
+}
+
+void fk_check_cfi(fk_check *c)
+{
+    fk_cursor cursor;
+    fk_descr d;
+    fk_error err;
+    if (c->table == fk_image_table(c->image, 0))
+        check_readable(c);
+    check_tracked(c);
+    fk_cursor_start(c->table, &cursor);
+    while (fk_cursor_next(&cursor, &d, &err) == FK_OK)
+        check_descriptor(c, &d);
 }

@@ -55,6 +55,8 @@ static void visit(fk_function *f, const fk_state *s, int32_t n, void *arg)
     if (k < f->first || k >= f->last || c->seen[k - f->first])
         return;
     c->seen[k - f->first] = 1;
+    if (s->place[f->program->sp].kind == FK_V_SP)
+        c->descents[k] = 1 - s->place[f->program->sp].k + (f->program->link == FK_NO_REG ? f->program->abi->word : 0);
     if (c->check->groups & FK_GROUP_FRAME)
         fk_frame_call(c, s, n, &f->program->descrs[k]);
     if (c->check->groups & FK_GROUP_ALLOC)
@@ -138,11 +140,24 @@ bool fk_check_code(fk_check *check)
     fk_descr d;
     fk_error err;
     c->check = check;
+    if (c->descents == NULL)
+        c->descents = calloc(check->program->num_descrs + 1, sizeof *c->descents);
+    if (c->descents == NULL)
+        return false;
     fk_cursor_start(check->table, &cursor);
     while (fk_cursor_next(&cursor, &d, &err) == FK_OK)
         if (!descriptor(c, &d))
             return false;
     return true;
+}
+
+bool fk_code_descent(const fk_check *check, const fk_descr *d, int64_t *out)
+{
+    const fk_program *p = check->program;
+    size_t k = descriptor_after(p, d->retaddr - 1);
+    int64_t n = k < p->num_descrs && p->descrs[k].address == d->address ? check->code->descents[k] : 0;
+    *out = n - 1;
+    return n != 0;
 }
 
 /* --- life -------------------------------------------------------------------------------------- */
@@ -175,5 +190,6 @@ void fk_code_free(struct fk_code *c)
     fk_function_close(&c->f);
     free(c->seen);
     free(c->paths);
+    free(c->descents);
     free(c);
 }

@@ -64,9 +64,8 @@ bool fk_check_callee(const fk_check *, uint64_t retaddr, fk_symbol *out);
 /* A failed bound check that traps starts at addr: its own address is looked up (power up to 4.14). */
 bool fk_check_traps(const fk_check *, uint64_t addr);
 
-/* --- cfi.c: the rules of a table and of a descriptor ------------------------------- */
-void fk_check_cfi_table(fk_check *);
-void fk_check_cfi(fk_check *, const fk_descr *);
+/* --- cfi.c: after code.c, whose view it names ----------------------------------------- */
+void fk_check_cfi(fk_check *);
 
 /* --- code.c: the groups that interpret code ------------------------------------------- */
 /* NULL: no memory. */
@@ -76,6 +75,9 @@ struct fk_code *fk_code_new(void);
 void fk_code_free(struct fk_code *);
 /* The rules of c->groups over the functions of c->table. false: no memory. */
 bool fk_check_code(fk_check *);
+/* How far the code has brought the stack pointer down at the call of a descriptor, as a frame size.
+ * false: the code of its table was not interpreted, or does not tell. */
+bool fk_code_descent(const fk_check *, const fk_descr *, int64_t *);
 /* --- debug.c ------------------------------------------------------------------------ */
 void fk_check_debug_table(fk_check *);
 void fk_check_debug(fk_check *, const fk_descr *);

@@ -13,6 +13,8 @@ typedef struct fk_code {
     size_t cap_seen;
     fk_value *paths; /* alloc.c: a state for each level of a walk */
     size_t cap_paths;
+    int64_t *descents; /* 1 + descent of the stack pointer at each descriptor's call; 0: not known */
+    size_t cap_descents;
 } fk_code;
 enum { FK_ALLOC_PATHS = 24 };
 

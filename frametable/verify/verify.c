@@ -156,8 +156,6 @@ static void check_descriptor(fk_check *c, const fk_descr *d)
         fk_check_structure(c, d);
     if (c->groups & FK_GROUP_CALLS)
         fk_check_calls(c, d);
-    if (c->groups & FK_GROUP_CFI)
-        fk_check_cfi(c, d);
     if (c->groups & FK_GROUP_DEBUG)
         fk_check_debug(c, d);
 }
@@ -179,8 +177,6 @@ bool fk_check_table(fk_check *c)
     fk_result r;
     if (c->groups & FK_GROUP_STRUCTURE)
         check_table_start(c);
-    if (c->groups & FK_GROUP_CFI)
-        fk_check_cfi_table(c);
     if (c->groups & FK_GROUP_DEBUG)
         fk_check_debug_table(c);
     fk_cursor_start(c->table, &cursor);
@@ -188,7 +184,11 @@ bool fk_check_table(fk_check *c)
         check_descriptor(c, &d);
     if (c->groups & FK_GROUP_STRUCTURE)
         check_table_end(c, r, &err);
-    return !(c->groups & FK_GROUPS_CODE) || fk_check_code(c);
+    if ((c->groups & FK_GROUPS_CODE) && !fk_check_code(c))
+        return false;
+    if (c->groups & FK_GROUP_CFI)
+        fk_check_cfi(c);
+    return true;
 }
 
 /* --- one image ------------------------------------------------------------------------- */
