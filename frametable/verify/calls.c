@@ -20,7 +20,7 @@ static size_t bytes_before(const fk_check *c, uint64_t retaddr, const uint8_t **
     return 0;
 }
 
-static bool allocates(const char *name)
+bool fk_check_allocates(const char *name)
 {
     static const char *const entries[] = {"caml_call_gc", "caml_alloc1", "caml_alloc2", "caml_alloc3", "caml_allocN"};
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
@@ -59,32 +59,27 @@ bool fk_check_traps(const fk_check *c, uint64_t addr)
     return p != NULL && fk_abi_is_trap(c->abi, p, avail);
 }
 
-static void call_entry(fk_check *c, const fk_descr *d, const uint8_t *code, size_t n)
+void fk_check_call_entry(fk_check *c, const fk_descr *d, const char *name)
 {
-    fk_symbol s;
     bool flag = (d->flags & FK_DESCR_ALLOC) != 0;
-    if (!callee(c, code, n, d->retaddr, &s)) {
-        fk_check_pass(c, FK_RULE_CALL_ENTRY, "an indirect call, or one whose callee has no name");
+    if (d->flags & FK_DESCR_RETURN_TO_C)
         return;
-    }
-    if (allocates(s.name) == flag)
+    if (name == NULL)
+        fk_check_pass(c, FK_RULE_CALL_ENTRY, "the callee has no name");
+    else if (fk_check_allocates(name) == flag)
         fk_check_ok(c, FK_RULE_CALL_ENTRY);
     else
         fk_check_say(c, FK_RULE_CALL_ENTRY, FK_VERDICT_WRONG, d,
                      flag ? "the descriptor has the allocation flag, the call before it goes to %s"
                           : "the descriptor has no allocation flag, the call before it goes to %s",
-                     s.name);
+                     name);
 }
 
 void fk_check_calls(fk_check *c, const fk_descr *d)
 {
     const uint8_t *code = NULL;
     size_t n = bytes_before(c, d->retaddr, &code);
-    if (n > 0 && fk_abi_call_length(c->abi, code, n) > 0) {
-        fk_check_ok(c, FK_RULE_CALL_BEFORE);
-        if (!(d->flags & FK_DESCR_RETURN_TO_C))
-            call_entry(c, d, code, n);
-    } else if (fk_check_traps(c, d->retaddr))
+    if ((n > 0 && fk_abi_call_length(c->abi, code, n) > 0) || fk_check_traps(c, d->retaddr))
         fk_check_ok(c, FK_RULE_CALL_BEFORE);
     else
         fk_check_say(c, FK_RULE_CALL_BEFORE, FK_VERDICT_WRONG, d,

@@ -40,7 +40,7 @@ int32_t fk_node_at(const fk_function *f, uint64_t addr)
 
 /* --- instructions of objects: relocations complete them -------------------------------- */
 
-static const fk_fixup *fixup_of(const fk_program *p, const fk_insn *i)
+const fk_fixup *fk_fixup_of(const fk_program *p, const fk_insn *i)
 {
     size_t lo = 0, hi = p->num_fixups;
     while (lo < hi) {
@@ -61,7 +61,7 @@ static uint64_t origin(const fk_program *p, const fk_insn *i)
 
 void fk_complete(const fk_program *p, fk_insn *i)
 {
-    const fk_fixup *x = fixup_of(p, i);
+    const fk_fixup *x = fk_fixup_of(p, i);
     if (x == NULL)
         return;
     bool relative = i->op == FK_OP_BRANCH || i->op == FK_OP_JUMP || i->op == FK_OP_CALL || (i->flags & FK_I_ABSOLUTE);

@@ -52,11 +52,15 @@ static void visit(fk_function *f, const fk_state *s, int32_t n, void *arg)
 {
     fk_code *c = arg;
     uint32_t k = f->nodes[n].descr;
+    if ((c->check->groups & FK_GROUP_CALLS) && fk_is_call(&f->nodes[n].insn))
+        fk_calls_node(c, &f->nodes[n]);
     if (k < f->first || k >= f->last || c->seen[k - f->first])
         return;
     c->seen[k - f->first] = 1;
     if (s->place[f->program->sp].kind == FK_V_SP)
         c->descents[k] = 1 - s->place[f->program->sp].k + (f->program->link == FK_NO_REG ? f->program->abi->word : 0);
+    if (c->check->groups & FK_GROUP_CALLS)
+        fk_calls_entry(c, &f->nodes[n], &f->program->descrs[k]);
     if (c->check->groups & FK_GROUP_FRAME)
         fk_frame_call(c, s, n, &f->program->descrs[k]);
     if (c->check->groups & FK_GROUP_ALLOC)
@@ -67,6 +71,10 @@ static void skip(fk_code *c, const fk_descr *d, const char *reason)
 {
     if (d->flags & FK_DESCR_RETURN_TO_C)
         return;
+    if (c->check->groups & FK_GROUP_CALLS && !fk_check_traps(c->check, d->retaddr)) {
+        fk_symbol s;
+        fk_check_call_entry(c->check, d, fk_check_callee(c->check, d->retaddr, &s) ? s.name : NULL);
+    }
     if (c->check->groups & FK_GROUP_FRAME)
         fk_frame_skip(c, reason);
     if (c->check->groups & FK_GROUP_ALLOC)

@@ -7,6 +7,8 @@
 /* Makes room for `need` items in *array (of `item` bytes, *cap allocated). */
 bool fk_room(void *array, size_t *cap, size_t need, size_t item);
 bool fk_in_window(const fk_function *, uint64_t addr);
+/* The relocation of an object that completes the instruction, NULL: none. */
+const fk_fixup *fk_fixup_of(const fk_program *, const fk_insn *);
 /* Fills in what a relocation completes. */
 void fk_complete(const fk_program *, fk_insn *);
 /* Collects program->tables; false: no memory. */

@@ -18,6 +18,11 @@ typedef struct fk_code {
 } fk_code;
 enum { FK_ALLOC_PATHS = 24 };
 
+/* Every call of a function that is interpreted. */
+void fk_calls_node(fk_code *, const fk_node *);
+/* The call of a descriptor. */
+void fk_calls_entry(fk_code *, const fk_node *, const fk_descr *);
+
 void fk_frame_call(fk_code *, const fk_state *, int32_t n, const fk_descr *);
 void fk_frame_skip(fk_code *, const char *reason);
 
