@@ -45,6 +45,7 @@ typedef struct {
     uint32_t entsize;
     bool rela, relr;
     bool sorted;         /* by offset: can be searched */
+    uint64_t rising;     /* so many at the front are; a linker puts RELATIVE ones there */
     uint64_t base;       /* added to r_offset: the target section of an object */
     uint64_t limit;      /* size of the target section of an object */
     bool code_target;    /* the target section holds code: nothing is applied */
@@ -138,6 +139,8 @@ bool fk_symtab_get(const fk_image *, const fk_symtab *, uint64_t i, fk_symbol *o
 bool fk_reloc_get(const fk_image *, const fk_relocs *, uint64_t i, fk_reloc *out);
 fk_result fk_relocs_apply(fk_image *, fk_error *);
 void fk_relocs_count(fk_image *); /* relocation_bytes of every table */
+/* The first of the `rising` entries at or behind addr. */
+uint64_t fk_reloc_search(const fk_image *, const fk_relocs *, uint64_t addr);
 
 /* --- target.c --------------------------------------------------------------------- */
 fk_result fk_targets_load(fk_image *, fk_error *);

@@ -134,10 +134,36 @@ static bool changes_data(const fk_reloc_form *f)
            (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8);
 }
 
+/* How many entries from i on are RELATIVE, of 64 bits, and in place already: nearly all of a PIE
+ * whose linker wrote the addends. */
+static uint64_t skip_done(applier *a, uint64_t i)
+{
+    const fk_relocs *r = a->r;
+    const bool swap = a->im->swap;
+    uint64_t start = i;
+    for (; i < r->count; i++) {
+        const uint8_t *p = r->p + i * 24, *place;
+        uint64_t offset = fk_ld64(p, swap);
+        if (fk_ld64(p + 8, swap) != a->type || offset >= r->limit)
+            break;
+        place = place_of(a, r->base + offset, 8);
+        if (!place || fk_ld64(place, swap) != fk_ld64(p + 16, swap))
+            break;
+    }
+    return i - start;
+}
+
+static bool may_be_done(const applier *a)
+{
+    return a->form && a->form->kind == FK_RELOC_RELATIVE && a->r->rela && a->im->word == 8;
+}
+
 static void apply_array(applier *a)
 {
     fk_reloc e;
     for (uint64_t i = 0; i < a->r->count; i++) {
+        if (i > 0 && may_be_done(a) && (i += skip_done(a, i)) == a->r->count)
+            break;
         if (!fk_reloc_get(a->im, a->r, i, &e))
             continue;
         if (e.type != a->type || i == 0) {
@@ -151,16 +177,30 @@ static void apply_array(applier *a)
 
 /* RELR words hold their addend, which is the address itself when the base is 0: nothing to do. */
 
-static bool is_sorted(const fk_image *im, const fk_relocs *r)
+/* How many at the front are in order. */
+static uint64_t count_rising(const fk_image *im, const fk_relocs *r)
 {
-    uint64_t prev = 0;
-    for (uint64_t i = 0; i < r->count; i++) {
+    uint64_t prev = 0, i;
+    for (i = 0; i < r->count; i++) {
         uint64_t at = fk_ldword(r->p + i * r->entsize, im->word, im->swap);
         if (at < prev)
-            return false;
+            break;
         prev = at;
     }
-    return true;
+    return i;
+}
+
+uint64_t fk_reloc_search(const fk_image *im, const fk_relocs *r, uint64_t addr)
+{
+    uint64_t lo = 0, hi = addr > r->base ? r->rising : 0, want = addr - r->base;
+    while (lo < hi) {
+        uint64_t mid = lo + (hi - lo) / 2;
+        if (fk_ldword(r->p + mid * r->entsize, im->word, im->swap) < want)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
 }
 
 fk_result fk_relocs_apply(fk_image *im, fk_error *err)
@@ -171,7 +211,8 @@ fk_result fk_relocs_apply(fk_image *im, fk_error *err)
         applier a = {.im = im, .r = r};
         if (r->relr)
             continue;
-        r->sorted = is_sorted(im, r);
+        r->rising = count_rising(im, r);
+        r->sorted = r->rising == r->count;
         if (!r->code_target)
             apply_array(&a);
     }
@@ -181,10 +222,14 @@ fk_result fk_relocs_apply(fk_image *im, fk_error *err)
 /* --- counting ---------------------------------------------------------------------------- */
 
 /* `avail` reaches to the next table, over data that is not the table's. */
+static uint64_t used(const fk_table *t)
+{
+    return t->descr_bytes + t->debuginfo_bytes + t->name_bytes + t->extra_bytes;
+}
+
 static bool holds(const fk_table *t, uint64_t addr)
 {
-    uint64_t used = t->descr_bytes + t->debuginfo_bytes + t->name_bytes + t->extra_bytes;
-    return addr - t->address < used;
+    return addr - t->address < used(t);
 }
 
 /* The table that holds addr; neighbours in an array hit the same one. */
@@ -228,11 +273,28 @@ static void count_relr(fk_image *im, const fk_relocs *r)
     }
 }
 
+/* Those in order: where each table begins and ends in them. */
+static void count_rising_of(fk_image *im, const fk_relocs *r)
+{
+    uint64_t last = r->limit <= UINT64_MAX - r->base ? r->base + r->limit : UINT64_MAX;
+    for (size_t i = 0; i < im->num_tables; i++) {
+        fk_table *t = &im->tables[i];
+        uint64_t end = t->address + used(t);
+        if (i + 1 < im->num_tables && im->tables[i + 1].address < end)
+            end = im->tables[i + 1].address;
+        end = end < last ? end : last;
+        if (t->address < end && end > r->base)
+            t->relocation_bytes +=
+                r->entsize * (fk_reloc_search(im, r, end) - fk_reloc_search(im, r, t->address));
+    }
+}
+
 static void count_array(fk_image *im, const fk_relocs *r)
 {
     fk_table *t = NULL;
     fk_reloc e;
-    for (uint64_t i = 0; i < r->count; i++) {
+    count_rising_of(im, r);
+    for (uint64_t i = r->rising; i < r->count; i++) {
         if (!fk_reloc_get(im, r, i, &e))
             continue;
         t = table_at(im, e.offset, t);

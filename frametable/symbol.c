@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "frametable/image.h"
+#include "frametable/memory.h"
 
 bool fk_symtab_get(const fk_image *im, const fk_symtab *t, uint64_t i, fk_symbol *out,
                    uint32_t *section, uint8_t *info)
@@ -119,7 +120,8 @@ static void swap_buffers(fk_image *im, fk_sym **other)
 
 static bool sort_symbols(fk_image *im)
 {
-    fk_sym *other = malloc((im->num_syms + 1) * sizeof *other);
+    fk_sym *other = fk_populate(malloc((im->num_syms + 1) * sizeof *other),
+                                im->num_syms * sizeof *other);
     if (!other)
         return false;
     uint64_t bits = used_bits(im);
@@ -173,7 +175,7 @@ static fk_result build_names(fk_image *im, fk_error *err)
     while (cap < 2 * im->num_syms)
         cap *= 2;
     im->names_mask = cap - 1;
-    im->names = calloc(cap, sizeof *im->names);
+    im->names = fk_populate(calloc(cap, sizeof *im->names), cap * sizeof *im->names);
     im->functions = malloc((im->num_syms + 1) * sizeof *im->functions);
     if (!im->names || !im->functions)
         return fk_fail_memory(err, im->name);
@@ -195,7 +197,7 @@ fk_result fk_symbols_load(fk_image *im, fk_error *err)
     if (t->count > UINT32_MAX / 4)
         return fk_image_fail(im, err, NULL, 0, "%llu symbols are too many",
                              (unsigned long long)t->count);
-    im->syms = malloc((t->count + 1) * sizeof *im->syms);
+    im->syms = fk_populate(malloc((t->count + 1) * sizeof *im->syms), t->count * sizeof *im->syms);
     if (!im->syms)
         return fk_fail_memory(err, im->name);
     collect(im, t);

@@ -48,23 +48,35 @@ static bool is_searched(const fk_image *im, const fk_relocs *r)
     return im->relocatable && r->sorted;
 }
 
-static uint64_t each_named(fk_image *im, fk_target *to)
+static bool add_target(fk_image *im, size_t *room, fk_target t)
 {
-    uint64_t n = 0;
+    if (im->num_targets == *room) {
+        size_t more = 2 * *room + 64;
+        fk_target *p = realloc(im->targets, more * sizeof *p);
+        if (!p)
+            return false;
+        im->targets = p;
+        *room = more;
+    }
+    im->targets[im->num_targets++] = t;
+    return true;
+}
+
+static bool add_named(fk_image *im)
+{
+    size_t room = 0;
     fk_reloc e;
     for (size_t k = 0; k < im->num_relocs; k++) {
         const fk_relocs *r = &im->relocs[k];
         if (r->relr || is_searched(im, r))
             continue;
         for (uint64_t i = 0; i < r->count; i++) {
-            if (!has_symbol(im, r, i) || !fk_reloc_get(im, r, i, &e))
-                continue;
-            if (to)
-                to[n] = (fk_target){e.offset, (uint32_t)k, (uint32_t)i};
-            n++;
+            if (has_symbol(im, r, i) && fk_reloc_get(im, r, i, &e) &&
+                !add_target(im, &room, (fk_target){e.offset, (uint32_t)k, (uint32_t)i}))
+                return false;
         }
     }
-    return n;
+    return true;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -105,13 +117,11 @@ static uint64_t find_got(const fk_image *im)
 
 fk_result fk_targets_load(fk_image *im, fk_error *err)
 {
-    im->num_targets = each_named(im, NULL);
-    im->targets = malloc((im->num_targets + 1) * sizeof *im->targets);
     im->arrays = malloc((im->num_relocs + 1) * sizeof *im->arrays);
-    if (!im->targets || !im->arrays)
+    if (!im->arrays || !add_named(im))
         return fk_fail_memory(err, im->name);
-    each_named(im, im->targets);
-    qsort(im->targets, im->num_targets, sizeof *im->targets, by_offset);
+    if (im->num_targets)
+        qsort(im->targets, im->num_targets, sizeof *im->targets, by_offset);
     add_arrays(im);
     im->got = find_got(im);
     return FK_OK;
@@ -145,24 +155,10 @@ static bool named_at(const fk_image *im, uint64_t addr, fk_symbol *out)
     return false;
 }
 
-/* First entry at or after addr in a sorted array. */
-static uint64_t search(const fk_image *im, const fk_relocs *r, uint64_t addr)
-{
-    uint64_t lo = 0, hi = r->count, want = addr - r->base;
-    while (lo < hi) {
-        uint64_t mid = lo + (hi - lo) / 2;
-        if (fk_ldword(r->p + mid * r->entsize, im->word, im->swap) < want)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static bool target_in(const fk_image *im, const fk_relocs *r, uint64_t addr, fk_symbol *out)
 {
     fk_reloc e;
-    for (uint64_t i = search(im, r, addr); i < r->count; i++) {
+    for (uint64_t i = fk_reloc_search(im, r, addr); i < r->count; i++) {
         if (!fk_reloc_get(im, r, i, &e) || e.offset != addr)
             break;
         if (refers(im, r, &e, out))
