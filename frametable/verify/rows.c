@@ -450,7 +450,8 @@ static bool with_register(machine *m, fk_reader *r, uint8_t op)
     case DW_CFA_val_expression: return skip_block(r) && set_ra(m, reg, FK_RA_OTHER, 0);
     case DW_CFA_def_cfa: return set_cfa(m, FK_CFA_REGISTER, reg, (int64_t)fk_read_uleb(r));
     case DW_CFA_def_cfa_sf: return set_cfa(m, FK_CFA_REGISTER, reg, scaled((uint64_t)fk_read_sleb(r), unit));
-    case DW_CFA_def_cfa_register: return change_cfa(m, reg, m->now.cfa_offset);
+    case DW_CFA_def_cfa_register: /* GNU as up to 2.40 begins the CIE of riscv64 with it: offset 0 */
+        return m->now.cfa != FK_CFA_EXPRESSION && set_cfa(m, FK_CFA_REGISTER, reg, m->now.cfa_offset);
     default: return false;
     }
 }
