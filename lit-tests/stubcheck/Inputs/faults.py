@@ -1,7 +1,8 @@
 """faults.py ARCH TOP BUILD CC: faults that really happened in this field, put into the
-stubs by name; stubcheck must name each by the right rule.
+stubs by name; stubcheck must name each by the right rule. Then one fault for each rule
+that none of them breaks, so that every rule is known to be able to fail.
 
-A row: issue or commit where it was reported, what happened, place (text after which
+A row: issue or commit where it was reported ("rule": made for that rule), what happened, place (text after which
 the change is made), text, new text, rules of which one must be violated, traced."""
 import json, os, subprocess, sys, tempfile
 
@@ -22,6 +23,34 @@ FAULTS = {
         ("PR#3952", "scratch use of the size argument", "function caml_call_realloc_stack", "movq 8(%rsp), %rdi", "movq 16(%rsp), %rdi", "arguments.registers", 0),
         ("ocaml#7405", "address taken directly instead of from the GOT", "function caml_start_program", "movq caml_program@GOTPCREL(%rip), %r11", "movabsq $caml_program, %r11", "static.pic", 0),
         ("ocaml#13241", "wrong CFA offset", "pushq DOM_C_STACK(%r14)", ".cfi_adjust_cfa_offset 8", ".cfi_adjust_cfa_offset 16", "cfi.cfa", 1),
+        ("rule", "young_ptr a word off after an allocation", ".macro alloc_function", "    ret\n", "    addq $8, %r15; ret\n", "allocation.size", 0),
+        ("rule", "a stack argument taken a word off", "function caml_c_call_stack_args", "(%r13,%r12), %r10", "8(%r13,%r12), %r10", "arguments.stack", 0),
+        ("rule", "backtraces when none are wanted", "function caml_raise_exn", "jne .Lraise_traced", "je .Lraise_traced", "backtrace.active", 0),
+        ("rule", "the raise's stack pointer a word off", "function caml_raise_exn", "leaq 8(%rsp), %rdx", "leaq (%rsp), %rdx", "backtrace.arguments", 0),
+        ("rule", "a hole on the C stack", ".macro fiber_to_c", "movq %r11, %rsp", "leaq -16(%r11), %rsp", "c-entry.stack", 0),
+        ("rule", "a bit too many in a mask", "label caml_negf_mask", "0x8000000000000000", "0x8000000000000001", "data.masks", 0),
+        ("rule", "another field written", "function caml_c_call", "movq %r15, DOM_YOUNG_PTR(%r14)", "movq %r15, DOM_YOUNG_PTR(%r14); movq %r15, DOM_BACKTRACE_POS(%r14)", "domain.other", 0),
+        ("rule", "a pending action forgotten", "function caml_c_call", "jne 1f", "je 1f", "domain.pending", 0),
+        ("rule", "young_ptr kept from C", "function caml_c_call", "movq %r15, DOM_YOUNG_PTR(%r14)", "nop", "domain.young-stored", 0),
+        ("rule", "another value as the exception", "function caml_raise_exn", "movq %r12, %rax", "movq %r13, %rax", "exception.bucket", 0),
+        ("rule", "no outer handler in the trap frame", "function caml_start_program", "movq %r11, HEADER_EXN_HANDLER(%r10)", "movq %r10, HEADER_EXN_HANDLER(%r10)", "exception.frame", 0),
+        ("rule", "the trap frame not popped whole", ".macro cut_to_handler", "popq %r11", "popq %r11; pushq %r11", "exception.handler", 0),
+        ("rule", "the last fiber not recorded", "function caml_perform", "movq %rdi, 8(%rbx)", "nop", "fiber.links", 0),
+        ("rule", "the fiber's stack pointer not saved", ".macro switch_fiber", "movq %rsp, STACK_SP(\\from)", "nop", "fiber.saved", 0),
+        ("rule", "the current fiber not changed", ".macro switch_fiber", "movq \\to, DOM_CURRENT_STACK(%r14)", "nop", "fiber.switch", 0),
+        ("rule", "a descriptor too few", "system_frametable", "system_frametable .Lstart_return, .Lrunstack_return", ".data; .balign 8; label caml_system.frametable; .8byte 1; descriptor_return_to_c .Lstart_return", "frametable.count", 0),
+        ("rule", "no end of the code range", "label caml_system__code_end", "label caml_system__code_end", "", "frametable.code-range", 0),
+        ("rule", "the descriptor of another place", "system_frametable", ".Lstart_return", ".Lstart_leave", "frametable.return-address", 0),
+        ("rule", "the domain state lost", "function caml_perform", "movq HANDLER_EFFECT(%r11), %rsi", "movq HANDLER_EFFECT(%r11), %rsi; addq $8, %r14", "pointers.domain", 0),
+        ("rule", "r10 lost without PLT calls", ".macro restore_registers", "movq BUCKET_R10(%r15), %r10", "nop", "registers.nodynlink", 0),
+        ("rule", "a moved root ignored", ".macro restore_registers", "movq BUCKET_RBX(%r15), %rbx", "nop", "roots.moved", 0),
+        ("rule", "an exception result with other bits", "function caml_start_program", "orq $2, %rax", "orq $1, %rax", "result.value", 0),
+        ("rule", "the caller's frame written", "function caml_c_call", "fiber_to_c", "movq %rax, 16(%rsp); fiber_to_c", "stack.memory", 0),
+        ("rule", "a word too many popped", "function caml_call_gc", "restore_registers\n    ret", "restore_registers\n    ret $8", "stack.pointer", 0),
+        ("rule", "a word below the red zone read again", "function caml_reraise_exn", "cmpq $0", "movq %rax, -200(%rsp); movq -200(%rsp), %rax; cmpq $0", "stack.below", 1),
+        ("rule", "r10 and r11 carried through a PLT entry", "function caml_start_program", ".Lstart: ", "jmp fk_start@PLT; .globl fk_start; fk_start: .Lstart: ", "veneer.carried", 1),
+        ("rule", "a field's number of no version", "#define RA", "    .text\n", ".set domain_field_caml_young_limit, 0; .set domain_field_caml_young_ptr, 1; .set domain_field_caml_exn_handler, 9; .text\n", "static.layout", 0),
+        ("rule", "a stub missing", "alloc_function caml_alloc3", "alloc_function caml_alloc3, 32", "", "static.missing", 0),
     ],
     "arm64": [
         ("ocaml#9888", "a register not saved", ".macro bucket_pairs", "\\op x19, x20,", "\\op x21, x20,", "roots.visible registers.kept", 0),
@@ -31,7 +60,7 @@ FAULTS = {
         ("ocaml#9428", "backtrace position reset by a re-raise", "function caml_reraise_exn", "b .Lreraise_traced", "b .Lraise_traced", "backtrace.position", 0),
         ("30a0f93cbd", "signed comparison of pointers", ".macro alloc_function", "b.lo .Lcall_gc", "b.lt .Lcall_gc", "allocation.decision flow.next", 0),
         ("5208fbc99f", "an instruction of callback2 vanished", "function caml_callback2_asm", "b .Lstart", "mov x1, x0; b .Lstart", "arguments.registers", 0),
-        ("ocaml#10481", "memory below the stack pointer read", ".macro cut_to_handler", "ldp x26, x16, [sp], TRAP_SIZE", "add sp, sp, TRAP_SIZE; ldp x26, x16, [sp, -TRAP_SIZE]", "flow.crash flow.next flow.time exception.chain", 1),
+        ("ocaml#10481", "memory below the stack pointer read", ".macro cut_to_handler", "ldp x26, x16, [sp], TRAP_SIZE", "add sp, sp, TRAP_SIZE; ldp x26, x16, [sp, -TRAP_SIZE]", "stack.below", 1),
         ("oxcaml#4104", "the overflow path leaves a bucket taken", ".Lstack_overflow:", "release_bucket", "nop", "domain.buckets", 0),
     ],
     "power": [
@@ -43,6 +72,9 @@ FAULTS = {
         ("ocaml#6031", "C entered with a misaligned stack", ".macro fiber_to_c", "mr %r1, %r12", "addi %r1, %r12, -8", "c-entry.alignment", 0),
         ("ocaml#9428", "backtrace position reset by a re-raise", "stub caml_reraise_exn", "b .Lreraise_traced", "b .Lraise_traced", "backtrace.position", 0),
         ("ELFv2", "a callee cannot find its TOC", "stub caml_c_call", "mr %r12, %r25\n    mtctr %r12", "mtctr %r25", "c-entry.toc", 0),
+        ("rule", "no nop after a call of another object", ".macro call_c", "    nop /*", "    mr %r0, %r0 /*", "c-entry.toc-restore", 0),
+        ("rule", "the trap pointer not stored", ".macro save_traps", "std %r29, DOM_EXN_HANDLER(%r30)", "nop", "domain.trap-stored", 0),
+        ("rule", "an old trap pointer", ".macro reload_traps", "ld %r29, DOM_EXN_HANDLER(%r30)", "nop", "pointers.trap", 0),
     ],
     "s390x": [
         ("ocaml#12829", "a runtime symbol by plain distance", "stub caml_ml_array_bound_error", "lgrl %r7, caml_array_bound_error_asm@GOTENT", "larl %r7, caml_array_bound_error_asm", "static.pcrel", 0),
@@ -61,7 +93,7 @@ FAULTS = {
         ("30a0f93cbd", "signed comparison of pointers", ".macro alloc_function", "bltu s10, t1", "blt s10, t1", "allocation.decision flow.next", 0),
         ("multicore#530", "gc_regs saved a word off", "function caml_start_program", "sd t3, HEADER_SAVED_GC_REGS(s1)", "sd t3, HEADER_SAVED_GC_REGS - 8(s1)", "domain.gc-regs walk.link", 0),
         ("ocaml#13595", "wrong register number for the CFA", ".macro c_to_fiber", ".cfi_def_cfa sp, LINK", ".cfi_def_cfa x21, LINK", "cfi.cfa", 1),
-        ("ocaml#10481", "memory below the stack pointer read", ".macro cut_to_handler", "ld t1, TRAP_HANDLER(sp)", "addi sp, sp, TRAP_SIZE; ld t1, TRAP_HANDLER - TRAP_SIZE(sp); addi sp, sp, -TRAP_SIZE", "flow.crash flow.next flow.time", 1),
+        ("ocaml#10481", "memory below the stack pointer read", ".macro cut_to_handler", "ld t1, TRAP_HANDLER(sp)", "addi sp, sp, TRAP_SIZE; ld t1, TRAP_HANDLER - TRAP_SIZE(sp); addi sp, sp, -TRAP_SIZE", "stack.below", 1),
         ("riscv-port#2", "gp written", "function caml_c_call", "save_traps", "addi gp, gp, 8; save_traps", "registers.reserved flow.crash", 0),
         ("ocaml#9428", "backtrace position reset by a re-raise", "function caml_reraise_exn", "j .Lreraise_traced", "j .Lraise_traced", "backtrace.position", 0),
         ("oxcaml#4078", "the overflow path leaves a bucket taken", ".Lstack_overflow:", "release_bucket", "nop", "domain.buckets", 0),

@@ -207,10 +207,14 @@ void sc_truth_cut(uint64_t sp); /* no frame is left once SP has reached this */
 
 /* --- tracing (trace.c) -------------------------------------------------------------- */
 bool sc_trace_load(const char *path);
-void sc_trace_arm(void);
+/* What is destroyed at each instruction: memory below the stack pointer, or what a
+ * veneer may take, at a call that may pass one. */
+enum { SC_BELOW = 1, SC_VENEER };
+void sc_trace_arm(int destroys);
+bool sc_trace_has_sites(void);
 void sc_trace_disarm(void);
 void sc_install_handlers(void);
-extern bool sc_tracing;
+extern int sc_tracing; /* 0: not, else what is destroyed */
 int sc_probe(void);
 
 /* --- checks that many cases share (common.c) ------------------------------------ */

@@ -64,32 +64,61 @@ static int rule_index(const char *rule)
     return 0;
 }
 
-static bool first_time(int stub, int rule, const char *subject)
+/* The place of stub, rule and subject in `seen`: its own, an empty one, or NULL. */
+static uint32_t *seen_at(int stub, int rule, const char *subject, uint32_t *hash)
 {
     uint32_t h = 2166136261u ^ (uint32_t)stub * 977u ^ (uint32_t)rule * 131071u;
     for (const char *p = subject; *p; p++)
         h = (h ^ (uint8_t)*p) * 16777619u;
-    if (!h)
-        h = 1;
-    for (uint32_t i = h % NUM_SEEN, n = 0; n < NUM_SEEN; i = (i + 1) % NUM_SEEN, n++) {
-        if (seen[i] == h)
-            return false;
-        if (!seen[i]) {
-            seen[i] = h;
-            return true;
-        }
-    }
-    return false;
+    *hash = h = h ? h : 1;
+    for (uint32_t i = h % NUM_SEEN, n = 0; n < NUM_SEEN; i = (i + 1) % NUM_SEEN, n++)
+        if (seen[i] == h || !seen[i])
+            return &seen[i];
+    return NULL;
+}
+
+static bool was_seen(int rule, const char *subject)
+{
+    uint32_t h, *at = seen_at(sc_current, rule, subject, &h);
+    return !at || *at;
+}
+
+static bool first_time(int rule, const char *subject)
+{
+    uint32_t h, *at = seen_at(sc_current, rule, subject, &h);
+    if (!at || *at)
+        return false;
+    *at = h;
+    return true;
+}
+
+/* What goes wrong only while something is destroyed at each instruction relies on it.
+ * (Rows and calls through the PLT are looked at only then.) */
+static const struct {
+    const char *rule, *when;
+} destroyed[] = {
+    [SC_BELOW] = {"stack.below", "when the memory below the stack pointer is overwritten, "},
+    [SC_VENEER] = {"veneer.carried", "when a veneer destroys the registers it may, "},
+};
+
+static const char *when_destroyed(int *rule, const char *subject)
+{
+    if (!sc_tracing || was_seen(*rule, subject) || strncmp(rules[*rule], "cfi.", 4) == 0 ||
+        strcmp(rules[*rule], "veneer.lazy") == 0)
+        return "";
+    *rule = rule_index(destroyed[sc_tracing].rule);
+    return destroyed[sc_tracing].when;
 }
 
 static void violation(const char *rule, const char *subject, const char *format, va_list args)
 {
     int r = rule_index(rule);
+    const char *when = when_destroyed(&r, subject);
     failures[sc_current][r]++;
-    if (!first_time(sc_current, r, subject))
+    if (!first_time(r, subject))
         return;
-    sc_put("V\t%s\t%s\t%s\t%llx\t%s\t", sc_stubs[sc_current].name, rule, subject,
-           (unsigned long long)sc_where, sc_case_name);
+    sc_put("V\t%s\t%s\t%s\t%llx\t%s\t%s", sc_stubs[sc_current].name, rules[r], subject,
+           (unsigned long long)sc_where, sc_case_name, when);
     put(format, args);
     sc_put("\n");
     if (sc_first_only)

@@ -205,11 +205,13 @@ static void run_case(const sc_case *c, int index)
     limit_time(case_seconds);
     for (int i = 0; i < c->repeat; i++)
         run_once(c, index, i);
-    for (int i = 0; c->traced && i < TRACED_ROUNDS && sc_trace_load(NULL); i++) {
-        sc_trace_arm();
-        run_once(c, index, c->repeat + i);
-        sc_trace_disarm();
-    }
+    int last = sc_trace_has_sites() ? SC_VENEER : SC_BELOW;
+    for (int destroys = SC_BELOW; c->traced && destroys <= last && sc_trace_load(NULL); destroys++)
+        for (int i = 0; i < TRACED_ROUNDS; i++) {
+            sc_trace_arm(destroys);
+            run_once(c, index, c->repeat + i);
+            sc_trace_disarm();
+        }
 }
 
 static bool wanted(const sc_case *c, const char *glob)

@@ -38,7 +38,7 @@ static sc_frame truth[2];
 static sc_state caller; /* registers of a C caller; of an OCaml caller, those that rows name */
 static bool have_c_caller, have_ocaml_caller, have_truth, row_only;
 static uint64_t cut;
-bool sc_tracing;
+int sc_tracing;
 
 void sc_truth(sc_frame a, sc_frame b, const sc_state *c_caller)
 {
@@ -111,6 +111,14 @@ bool sc_trace_load(const char *path)
     return num_insns > 0;
 }
 
+bool sc_trace_has_sites(void)
+{
+    for (int i = 0; i < num_insns; i++)
+        if (insns[i].plt)
+            return true;
+    return false;
+}
+
 static insn *find(uint64_t address)
 {
     int low = 0, high = num_insns;
@@ -144,13 +152,13 @@ static void make_images(void)
         memcpy(patched + (insns[i].address - first), sc_this_port.trap, sc_this_port.trap_length);
 }
 
-void sc_trace_arm(void)
+void sc_trace_arm(int destroys)
 {
     if (!plain)
         make_images();
     put_code(insns[0].address, patched, code_size);
     have_truth = false;
-    sc_tracing = true;
+    sc_tracing = destroys;
     armed = 1;
 }
 
@@ -159,7 +167,7 @@ void sc_trace_disarm(void)
     if (armed)
         put_code(insns[0].address, plain, code_size);
     armed = 0;
-    sc_tracing = false;
+    sc_tracing = 0;
 }
 
 /* --- unwinding rows ------------------------------------------------------------ */
@@ -285,7 +293,7 @@ static void check_site(const insn *i, sc_state *s)
              (unsigned long long)i->address);
     for (size_t k = 0; k < sc_abi->num_regs; k++) {
         const fk_reg *r = &sc_abi->regs[k];
-        if (sc_role_bits(r) & FK_REG_VENEER) {
+        if (sc_tracing == SC_VENEER && (sc_role_bits(r) & FK_REG_VENEER)) {
             uint64_t v = sc_random();
             memcpy((char *)s + ((char *)sc_reg(r) - (char *)&sc_block), &v, 8);
         }
@@ -295,6 +303,9 @@ static void check_site(const insn *i, sc_state *s)
 static void scribble_below(uint64_t sp)
 {
     sc_zone *z = sc_zone_of(sp -= sc_this_port.red_zone);
+    if (sc_tracing != SC_BELOW)
+        return;
+    sc_count("stack.below");
     if (z >= &sc_zones[Z_STACK] && z <= &sc_zones[Z_C])
         sc_scribble(sp - BELOW, sp);
 }
@@ -379,7 +390,7 @@ static bool breakpoints_work(void)
     sc_new_world();
     sc_ocaml_state();
     sc_block.pc = (uint64_t)(uintptr_t)sc_ocaml_return;
-    sc_trace_arm();
+    sc_trace_arm(SC_BELOW);
     bool there = sc_resume() == EV_sc_ocaml_return;
     sc_trace_disarm();
     return there && memcmp((void *)sc_ocaml_return, sc_this_port.trap, sc_this_port.trap_length);
