@@ -34,6 +34,8 @@ FAULTS = {
         ("rule", "young_ptr kept from C", "function caml_c_call", "movq %r15, DOM_YOUNG_PTR(%r14)", "nop", "domain.young-stored", 0),
         ("rule", "another value as the exception", "function caml_raise_exn", "movq %r12, %rax", "movq %r13, %rax", "exception.bucket", 0),
         ("rule", "no outer handler in the trap frame", "function caml_start_program", "movq %r11, HEADER_EXN_HANDLER(%r10)", "movq %r10, HEADER_EXN_HANDLER(%r10)", "exception.frame", 0),
+        ("rule", "the handler left in force", ".macro cut_to_handler", "popq DOM_EXN_HANDLER(%r14)", "addq $8, %rsp", "exception.chain", 0),
+        ("rule", "a loop without end", "function caml_resume", "jmp *(%rbx)", "1: jmp 1b", "flow.time", 0),
         ("rule", "the trap frame not popped whole", ".macro cut_to_handler", "popq %r11", "popq %r11; pushq %r11", "exception.handler", 0),
         ("rule", "the last fiber not recorded", "function caml_perform", "movq %rdi, 8(%rbx)", "nop", "fiber.links", 0),
         ("rule", "the fiber's stack pointer not saved", ".macro switch_fiber", "movq %rsp, STACK_SP(\\from)", "nop", "fiber.saved", 0),
