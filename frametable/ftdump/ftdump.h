@@ -82,6 +82,7 @@ typedef struct ft_run {
     int matched;         /* modules that passed the filters */
     bool flat;           /* JSON: one image, no "files" array */
     bool broken;         /* something could not be read */
+    json_t *errors;      /* of members whose file is one object; NULL: none */
     bool findings;       /* differences, addresses not found, faults */
     bool suspects;       /* --verify found something unusual, nothing wrong */
 } ft_run;
@@ -141,6 +142,8 @@ void ft_heading_show(ft_run *, const ft_heading *);
 /* Opens the object of one file in the JSON document and writes the fields. */
 void ft_heading_json(ft_run *, const ft_heading *);
 void ft_heading_json_end(ft_run *);
+/* "errors": the members that could not be read, when there are some. */
+void ft_errors_json(ft_run *);
 
 /* --- show.c ---------------------------------------------------------------- */
 

@@ -61,8 +61,16 @@ void ft_heading_json(ft_run *run, const ft_heading *h)
     ft_json_value(j, "located_by", ft_json_text(h->located_by));
 }
 
+void ft_errors_json(ft_run *run)
+{
+    if (run->errors != NULL)
+        ft_json_value(&run->json, "errors", run->errors);
+    run->errors = NULL;
+}
+
 void ft_heading_json_end(ft_run *run)
 {
+    ft_errors_json(run);
     if (!run->flat)
         ft_json_close(&run->json, '}');
 }

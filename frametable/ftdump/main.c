@@ -63,6 +63,30 @@ static void document_fault(ft_run *run, const char *path, const fk_error *err, b
         ft_json_close(&run->json, '}');
 }
 
+/* A member that could not be read, of a file that is one object. */
+static void note_fault(ft_run *run, const char *path, const fk_error *err)
+{
+    if (run->opt->style != FT_JSON)
+        return;
+    json_t *e = ft_json_error(err);
+    if (run->errors == NULL)
+        run->errors = json_array();
+    json_object_set_new(e, "file", ft_json_text(path));
+    json_array_append_new(run->errors, e);
+}
+
+/* The file's object when no member could be read. */
+static void document_errors(ft_run *run, const char *path)
+{
+    document_begin(run, run->opt->num_files == 1);
+    if (!run->flat)
+        ft_json_open(&run->json, NULL, '{');
+    ft_json_value(&run->json, "file", ft_json_text(path));
+    ft_errors_json(run);
+    if (!run->flat)
+        ft_json_close(&run->json, '}');
+}
+
 /* --- files ------------------------------------------------------------------ */
 
 typedef struct {
@@ -79,8 +103,11 @@ static int one_image(fk_image *im, const fk_error *err, void *arg)
     bool whole = mode->file_end != NULL;
     if (im == NULL) {
         ft_fault(run, err);
-        if (!whole) /* else the file's one object follows, and the exit code tells */
-            document_fault(run, err->file[0] != 0 ? err->file : w->path, err, false);
+        const char *path = err->file[0] != 0 ? err->file : w->path;
+        if (whole)
+            note_fault(run, path, err);
+        else
+            document_fault(run, path, err, false);
         return 0;
     }
     if (fk_image_num_tables(im) == 0 && !mode->takes_empty)
@@ -104,7 +131,9 @@ static void one_file(ft_run *run, const char *path)
     fk_result r = fk_image_each(path, &run->opt->open, one_image, &w, &err);
     if (r == FK_BROKEN || r == FK_SYSTEM) {
         ft_fault(run, &err);
-        if (w.shown == 0)
+        if (run->opt->mode->file_end != NULL && (w.shown > 0 || run->errors != NULL))
+            note_fault(run, path, &err);
+        else if (w.shown == 0)
             document_fault(run, path, &err, run->opt->num_files == 1);
     } else if (w.shown == 0 && run->broken == before) {
         snprintf(err.message, sizeof err.message, "no frametable: not native OCaml code%s",
@@ -116,6 +145,8 @@ static void one_file(ft_run *run, const char *path)
     }
     if (w.shown > 0 && run->opt->mode->file_end != NULL)
         run->opt->mode->file_end(run, path);
+    else if (run->errors != NULL)
+        document_errors(run, path);
 }
 
 static int exit_code(const ft_run *run)

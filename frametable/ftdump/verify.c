@@ -298,6 +298,7 @@ static void summary_json(ft_run *run, const char *path)
     ft_json_value(&run->json, "known", json_integer((json_int_t)now.known));
     ft_json_value(&run->json, "rules", rules);
     ft_json_value(&run->json, "not checked because", reasons_json());
+    ft_errors_json(run);
     if (!run->flat)
         ft_json_close(&run->json, '}');
 }
