@@ -4,7 +4,7 @@ FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
 FUZZ_FLAGS = -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 frametable_fuzz_SRCS = $(frametable_SRCS) $(abi_SRCS) $(frametable_test_SRCS) \
-  frametable/tests/consume.c
+  frametable/tests/consume.c $(verify_SRCS)
 FRAMETABLE_FUZZ := image decode index
 
 $(BUILD)/fuzz/frametable-%: frametable/fuzz/fuzz_%.c frametable/fuzz/fuzz_table.h \
