@@ -5,3 +5,8 @@ verify_SRCS := $(addprefix frametable/verify/,verify.c run.c structure.c calls.c
 
 CHECK_SUITES += verify
 QUICK_SUITES += verify
+
+TESTS += test-damage-dwarf
+test-damage-dwarf_SRCS := frametable/verify/tests/test_damage_dwarf.c
+test-damage-dwarf_LIBS := verify frametable abi
+test-damage-dwarf_LDLIBS := -lelf -lpthread

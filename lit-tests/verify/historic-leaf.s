@@ -1,0 +1,44 @@
+# ocaml#11436: a function whose only call is a failed bound check does not store its return address.
+# REQUIRES: cc-arm64
+# RUN: %as_arm64 -o %t.o %s
+# RUN: not ftdump --verify=cfi %t.o | FileCheck %s
+# CHECK: wrong   cfi-return  camlLeaf.get_1+0x14
+# CHECK-NEXT: no rule says where the return address is (it is still in its register), the collector reads it at CFA-8
+# CHECK: 1 wrong, 0 suspect
+        .text
+        .globl camlLeaf.get_1
+        .type camlLeaf.get_1, @function
+camlLeaf.get_1:
+        .cfi_startproc
+        ldr x2, [x0, #-8]
+        cmp x1, x2, lsr #9
+        b.cs .Lbound
+        ret
+.Lbound:
+        bl caml_ml_array_bound_error
+.L1:    .cfi_endproc
+        .size camlLeaf.get_1, .-camlLeaf.get_1
+
+        .globl camlLeaf.kept_2
+        .type camlLeaf.kept_2, @function
+camlLeaf.kept_2:
+        .cfi_startproc
+        sub sp, sp, #16
+        .cfi_adjust_cfa_offset 16
+        str x30, [sp, #8]
+        .cfi_offset 30, -8
+        bl caml_ml_array_bound_error
+.L2:    .cfi_endproc
+        .size camlLeaf.kept_2, .-camlLeaf.kept_2
+        .data
+        .globl camlLeaf.frametable
+        .balign 8
+camlLeaf.frametable:
+        .quad 2
+        .quad .L1
+        .hword 0, 0
+        .balign 8
+        .quad .L2
+        .hword 16, 0
+        .balign 8
+        .size camlLeaf.frametable, .-camlLeaf.frametable
