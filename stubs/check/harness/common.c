@@ -101,6 +101,8 @@ uint64_t sc_c_effects(bool may_move)
     else if (sc_five && R.trap && may_move && sc_choose())
         wr(dom_at("exn_handler"), W.trap = sc_random() & ~15ul);
     wr(dom_at("young_ptr"), young);
+    if (R.limit)
+        wr(dom_at("young_limit"), sc_random());
     return young;
 }
 
