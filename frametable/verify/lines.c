@@ -232,7 +232,8 @@ static bool read_header(unit *u)
     if (r->bad || r->p > start || u->line_range == 0 || u->max_ops != 1 || u->opcode_base == 0)
         return false;
     r->p = start;
-    return u->version < 5 ? read_old_names(u, &names) : read_new_names(u, &names);
+    bool good = u->version < 5 ? read_old_names(u, &names) : read_new_names(u, &names);
+    return good && (u->all->num_files > u->first_file || add_file(u, "", "")); /* rows need one */
 }
 
 /* --- program --------------------------------------------------------------------------------------- */
