@@ -290,6 +290,10 @@ static bool find_sections(fk_cfi *c, const fk_image *im)
         if (p != NULL)
             memory = add_section(c, (section){".eh_frame", p, avail, s.addr, true});
     }
+    const uint8_t *bytes;
+    uint64_t size;
+    if (memory && fk_image_debug_section(im, ".debug_frame", &bytes, &size) == FK_OK)
+        memory = add_section(c, (section){".debug_frame", bytes, size, 0, false});
     return memory;
 }
 
