@@ -171,22 +171,28 @@ static votes vote_all(const fk_image *im, const fk_gen *g)
     return v;
 }
 
-/* The first named unit: B or C by its separator. NULL: none has a name. */
-static const fk_table *named_table(const fk_image *im)
+/* A symbol of a unit, whose separator tells B from C: of a table, or of any function (tables that
+ * a scan found have no names). NULL: none. */
+static const char *unit_symbol(const fk_image *im)
 {
-    size_t m = strlen("frametable");
     for (size_t i = 0; i < im->num_tables; i++) {
         const fk_table *t = &im->tables[i];
-        if (strlen(t->symbol) > m && strcmp(t->module, "system") != 0)
-            return t;
+        if (t->symbol[0] && strcmp(t->module, "system") != 0)
+            return t->symbol;
+    }
+    for (size_t i = 0; i < im->num_functions; i++) {
+        const char *name = im->symtabs[0].strings + im->syms[im->functions[i]].name;
+        if (strncmp(name, "caml", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z')
+            return name;
     }
     return NULL;
 }
 
-static bool dotted(const fk_image *im)
+/* `camlStdlib__List.map`, on some systems `camlStdlib__List$map`; before 5.1 `camlStdlib__list__map`
+ * and nothing else. */
+static bool dotted(const char *symbol)
 {
-    const fk_table *t = named_table(im);
-    return !t || t->symbol[strlen(t->symbol) - strlen("frametable") - 1] != '_';
+    return strpbrk(symbol, ".$") != NULL;
 }
 
 /* Few records may contradict neither reading. A position of C that ends on its own line counts its
@@ -196,15 +202,15 @@ static bool dotted(const fk_image *im)
 static fk_debug_form debug_form_tie(fk_image *im, const fk_gen *g, const votes *v)
 {
     const char *why = "symbols have the separator of 5.1 and later";
-    bool is_c = dotted(im);
+    const char *symbol = unit_symbol(im);
+    bool is_c = symbol && dotted(symbol);
     if (v->one_line != v->torn) {
         is_c = v->one_line > v->torn;
         why = is_c ? "places end on their line as in C" : "places would end on no line of C";
     } else if (g->id >= FK_GEN_O1) {
         is_c = g->debug == FK_DEBUG_C;
         why = is_c ? "its descriptors came with C" : "its descriptors came with B";
-    } else if (!named_table(im)) {
-        is_c = false;
+    } else if (!symbol) {
         why = "in C they would span lines, which few do";
     } else if (!is_c) {
         why = "symbols have the separator `__`";
@@ -258,7 +264,8 @@ static void detect(fk_image *im)
     const fk_gen *g = best_layout(im, &s);
     fk_debug_form form = g->debug;
     if (s.tried == 0) {
-        g = fk_gen_get(dotted(im) ? FK_GEN_C : FK_GEN_B);
+        const char *symbol = unit_symbol(im);
+        g = fk_gen_get(symbol && !dotted(symbol) ? FK_GEN_B : FK_GEN_C);
         set_all(im, g, g->debug);
         snprintf(im->reason, sizeof im->reason, "no descriptor to tell from");
         return;
