@@ -6,7 +6,7 @@
  *      0, is `caml_frametable` and gives all tables of a program, empty ones too.
  *
  * False candidates are closures (header 3063 or 4087, then a code pointer): the descriptor behind
- * them has an impossible frame size. Objects and plugins have no array: what step 2 finds is all.
+ * them has an impossible frame size; and a 1 before a pointer in C's data: mostly so. Objects and plugins have no array: what step 2 finds is all.
  */
 #include <stdlib.h>
 
@@ -49,6 +49,20 @@ static void code_bounds(scanner *s)
     }
 }
 
+/* A frame that a table of one descriptor may have. */
+#define LARGEST_ALONE 4096
+
+/* The word 1 and a pointer to a function stand in C's data as well, and the function may begin
+ * behind a call: what follows then makes a frame of any size. */
+static bool may_stand_alone(const fk_table *t, const fk_gen *g)
+{
+    fk_table one = *t;
+    fk_descr d;
+    one.gen = g;
+    return t->num_descr > 1 || fk_descr_read(&one, t->bytes + t->word, 0, 0, &d) ||
+           d.frame_size <= LARGEST_ALONE;
+}
+
 /* Bytes of a table at addr, 0: none. */
 static uint64_t table_size(const scanner *s, const fk_region *g, uint64_t addr)
 {
@@ -58,7 +72,8 @@ static uint64_t table_size(const scanner *s, const fk_region *g, uint64_t addr)
         uint64_t evidence, end;
         uint64_t n = fk_plausible(&t, fk_gen_get(s->gens[i]), t.num_descr, &evidence, &end);
         uint64_t checked = n < 8 ? n : 8;
-        if (n == t.num_descr && evidence > 0 && evidence >= checked / 2)
+        if (n == t.num_descr && evidence > 0 && evidence >= checked / 2 &&
+            may_stand_alone(&t, fk_gen_get(s->gens[i])))
             return end - addr;
     }
     return 0;
