@@ -284,9 +284,12 @@ static void check_header(walk *w, unsigned word, fk_value v)
 {
     uint32_t block = w->block[word] - 1;
     uint32_t wosize = fk_descr_wosize(w->d, block);
-    if (v.kind != FK_V_CONST)
-        w->unknown = "the header that the code stores is not a constant";
-    else if ((uint64_t)v.k >> 10 != wosize && !w->wrong_header) {
+    if (v.kind != FK_V_CONST && !w->wrong_header) {
+        w->wrong_header = true;
+        fk_check_say(w->code->check, FK_RULE_ALLOC_HEADER, FK_VERDICT_SUSPECT, w->d,
+                     "block %u begins at young + %u by the descriptor, what the code stores there first is no constant, "
+                     "so no header", block, 8 * word);
+    } else if ((uint64_t)v.k >> 10 != wosize && !w->wrong_header) {
         w->wrong_header = true;
         fk_check_say(w->code->check, FK_RULE_ALLOC_HEADER, FK_VERDICT_WRONG, w->d,
                      "block %u has %u fields by the descriptor, the code stores a header of %llu at young + %u", block,

@@ -374,6 +374,14 @@ static void exchange(state *s)
     s->i->writes |= FK_REG_BIT(s->op == 0x86 ? byte_reg(s, s->reg) : s->reg);
 }
 
+/* test r, 1 */
+static void test_bit(state *s, uint8_t r)
+{
+    s->i->op = FK_OP_OTHER;
+    s->i->rs = is_memory(s) ? FK_NO_REG : s->op == 0xf6 ? byte_reg(s, r) : r;
+    s->i->flags |= s->i->imm == 1 ? FK_I_TEST : 0;
+}
+
 static void mul_div(state *s)
 {
     unsigned what = s->reg & 7;
@@ -383,7 +391,7 @@ static void mul_div(state *s)
     } else if (what >= 2)
         changes_rm(s, s->op == 0xf6);
     else
-        s->i->op = FK_OP_OTHER; /* test */
+        test_bit(s, s->rm);
 }
 
 static void one_byte_high(state *s)
@@ -393,7 +401,8 @@ static void one_byte_high(state *s)
     i->op = FK_OP_OTHER;
     switch (op) {
     case 0x80: case 0x81: case 0x83: arithmetic_imm(s, s->reg & 7, op == 0x80); break;
-    case 0x84: case 0x85: case 0xa8: case 0xa9: break;
+    case 0x84: case 0x85: break;
+    case 0xa8: case 0xa9: test_bit(s, 0); break;
     case 0x86: case 0x87: exchange(s); break;
     case 0x88: case 0x89: move(s, true, op == 0x88); break;
     case 0x8a: case 0x8b: move(s, false, op == 0x8a); break;

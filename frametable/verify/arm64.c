@@ -257,6 +257,10 @@ static void compare_zero(uint32_t w, fk_insn *i)
 static void test_bit(uint32_t w, fk_insn *i)
 {
     go(i, FK_OP_BRANCH, FIELD(w, 5, 14), 14);
+    if (FIELD(w, 19, 5) == 0 && !FIELD(w, 31, 1)) {
+        i->flags |= FK_I_TEST;
+        i->rt = not_zr(FIELD(w, 0, 5));
+    }
 }
 
 static void jump_reg(uint32_t w, fk_insn *i)

@@ -52,11 +52,13 @@ static void visit(fk_function *f, const fk_state *s, int32_t n, void *arg)
 {
     fk_code *c = arg;
     uint32_t k = f->nodes[n].descr;
+    if (c->check->groups & FK_GROUP_LIVE)
+        fk_live_insn(c, s, n);
     if ((c->check->groups & FK_GROUP_CALLS) && fk_is_call(&f->nodes[n].insn))
         fk_calls_node(c, &f->nodes[n]);
-    if (k < f->first || k >= f->last || c->seen[k - f->first])
+    if (k < f->first || k >= f->last || (c->seen[k - f->first] & FK_SEEN_CALL))
         return;
-    c->seen[k - f->first] = 1;
+    c->seen[k - f->first] |= FK_SEEN_CALL;
     if (s->place[f->program->sp].kind == FK_V_SP)
         c->descents[k] = 1 - s->place[f->program->sp].k + (f->program->link == FK_NO_REG ? f->program->abi->word : 0);
     if (c->check->groups & FK_GROUP_CALLS)
@@ -65,6 +67,8 @@ static void visit(fk_function *f, const fk_state *s, int32_t n, void *arg)
         fk_frame_call(c, s, n, &f->program->descrs[k]);
     if (c->check->groups & FK_GROUP_ALLOC)
         fk_alloc_call(c, s, n, &f->program->descrs[k]);
+    if (c->check->groups & FK_GROUP_LIVE)
+        fk_live_call(c, s, &f->program->descrs[k]);
 }
 
 static void skip(fk_code *c, const fk_descr *d, const char *reason)
@@ -79,6 +83,14 @@ static void skip(fk_code *c, const fk_descr *d, const char *reason)
         fk_frame_skip(c, reason);
     if (c->check->groups & FK_GROUP_ALLOC)
         fk_alloc_skip(c, d, reason);
+    if (c->check->groups & FK_GROUP_LIVE)
+        fk_live_skip(c, reason);
+}
+
+static void done(fk_code *c, size_t d)
+{
+    if ((c->check->groups & FK_GROUP_LIVE) && !(c->check->program->descrs[d].flags & FK_DESCR_RETURN_TO_C))
+        fk_live_done(c, d);
 }
 
 static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
@@ -93,10 +105,17 @@ static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
         return false;
     if (!fk_room(&c->paths, &c->cap_paths, FK_ALLOC_PATHS * c->f.stride, sizeof *c->paths))
         return false;
+    if (c->f.problem == NULL && (c->check->groups & FK_GROUP_LIVE)) {
+        if (!fk_live_begin(c))
+            return false;
+        fk_function_visit(&c->f, fk_live_evidence, c);
+    }
     if (c->f.problem == NULL)
         fk_function_visit(&c->f, visit, c);
     for (size_t d = first; d < last; d++)
-        if (!c->seen[d - first])
+        if (c->seen[d - first] & FK_SEEN_CALL)
+            done(c, d);
+        else
             skip(c, &p->descrs[d], c->f.problem != NULL ? c->f.problem : "no path from the entry to the call is known");
     return true;
 }
@@ -199,5 +218,6 @@ void fk_code_free(struct fk_code *c)
     free(c->seen);
     free(c->paths);
     free(c->descents);
+    free(c->evidence);
     free(c);
 }

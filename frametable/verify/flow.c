@@ -12,15 +12,15 @@ static bool same(const fk_value *a, const fk_value *b)
     return a->kind == b->kind && a->k == b->k && a->flags == b->flags;
 }
 
-/* Less certain than both. */
-static fk_value join(fk_value a, fk_value b)
+/* Less certain than both. What differs becomes a value of its own, `number`. */
+static fk_value join(fk_value a, fk_value b, int64_t number)
 {
     fk_value r = a;
     if (a.kind == FK_V_NONE || b.kind == FK_V_NONE)
         return (fk_value){0, 0, FK_V_NONE, 0};
     if (a.kind != b.kind || a.k != b.k) {
         r.kind = FK_V_ANY;
-        r.k = 0;
+        r.k = number;
     }
     r.flags = (uint8_t)(a.flags | b.flags);
     r.stale = a.flags & FK_F_STALE ? a.stale : b.stale;
@@ -54,7 +54,7 @@ static bool merge(fk_function *f, int32_t n, const fk_value *v)
     for (size_t k = 0; k < f->stride; k++) {
         if (same(&into[k], &v[k]))
             continue;
-        fk_value j = join(into[k], v[k]);
+        fk_value j = join(into[k], v[k], FK_JOINED + (int64_t)((size_t)f->nodes[n].state * f->stride + k));
         changed |= !same(&into[k], &j);
         into[k] = j;
     }
@@ -306,8 +306,9 @@ static void entry_state(const fk_function *f, fk_value *v)
     memset(v, 0, f->stride * sizeof *v);
     init |= p->trap == FK_NO_REG ? 0 : FK_REG_BIT(p->trap);
     for (uint8_t r = 0; r < 32; r++)
-        v[r].kind = init >> r & 1 ? FK_V_ANY : FK_V_NONE;
-    v[p->sp].kind = FK_V_SP;
+        if (init >> r & 1)
+            v[r] = (fk_value){r + 1, 0, FK_V_ANY, 0};
+    v[p->sp] = (fk_value){0, 0, FK_V_SP, 0};
     v[FK_EXN].kind = FK_V_ANY;
     if (p->link != FK_NO_REG)
         v[p->link].kind = FK_V_ANY;

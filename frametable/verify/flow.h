@@ -8,7 +8,7 @@
  * A value says what a place holds on every path:
  *
  *   NONE      something is only left over there on some path: not initialised
- *   ANY       initialised, nothing more is known
+ *   ANY k     initialised; k says where it comes from: equal numbers are equal values, 0 is none
  *   CONST k   the number or address k
  *   SP k      the stack pointer at entry + k
  *   YOUNG k   the young pointer after the allocation that is looked at, + k
@@ -30,7 +30,7 @@ enum { FK_V_NONE, FK_V_ANY, FK_V_CONST, FK_V_SP, FK_V_YOUNG, FK_V_OFFSET, FK_V_N
 
 /* What the collector knows or does not know about a value. */
 enum {
-    FK_F_ROOT = 1,    /* it was a root at a safepoint, or is a new block */
+    FK_F_ROOT = 1,    /* it was a root at a safepoint */
     FK_F_DERIVED = 2, /* a root + offset */
     FK_F_STALE = 4,   /* it crossed a safepoint that did not list it: `stale` */
 };
@@ -55,6 +55,7 @@ enum {
     FK_ROUNDS = 250,
     FK_NO_INSN = -1,
 };
+#define FK_JOINED ((int64_t)1 << 40) /* numbers of values that joins make */
 
 typedef enum { FK_CALLEE_OTHER, FK_CALLEE_GC, FK_CALLEE_ALLOC1, FK_CALLEE_ALLOC2, FK_CALLEE_ALLOC3, FK_CALLEE_ALLOCN,
                FK_CALLEE_NORETURN, FK_CALLEE_REALLOC, FK_CALLEE_UNKNOWN, FK_CALLEES } fk_callee;

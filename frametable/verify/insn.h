@@ -5,6 +5,7 @@
  * forms; everything else is FK_OP_OTHER with the set of integer registers that it changes.
  *
  *   form      means                                 for instance
+ *   OTHER     changes `writes`; with FK_I_TEST it tests the lowest bit of rs
  *   IMM       rd = imm                              movabs, lis, adrp, larl, auipc
  *   ADD       rd = rs + imm (imm 0: a move)         lea, mr, la, sub rsp
  *   ADDREG    rd = rs + rt                          add x0, x1, x2
@@ -50,6 +51,7 @@ enum {
     FK_I_ZERO = 1 << 8,    /* the stored value is the constant 0 */
     FK_I_BITS = 1 << 9,    /* ADD that is an OR: means ADD for a constant only */
     FK_I_GOT = 1 << 11,      /* IMM: the address of a linkage slot that will hold imm */
+    FK_I_TEST = 1 << 12,     /* OTHER: looks at bit 0 of rs, "is it an immediate?" */
     FK_I_UNSCALED = 1 << 10, /* mem: the index counts bytes */
 };
 

@@ -218,6 +218,13 @@ static void other(fk_insn *i, uint8_t rd)
     writes(i, FK_OP_OTHER, rd);
 }
 
+static void and_imm(uint32_t w, fk_insn *i)
+{
+    i->rs = RT(w);
+    i->flags |= (w & 0xffff) == 1 ? FK_I_TEST : 0;
+    other(i, RA(w));
+}
+
 /* rotate and mask; sldi is rldicr with a mask that ends where the zeros begin */
 static void rotate(uint32_t w, fk_insn *i)
 {
@@ -244,7 +251,8 @@ void fk_decode_power(const uint8_t *code, size_t avail, uint64_t addr, fk_insn *
     case 16: bc(w, i); break;
     case 18: go(w, i, w & 1 ? FK_OP_CALL : FK_OP_JUMP, fk_signed(w & 0x3fffffc, 26)); break;
     case 19: op19(w, i); break;
-    case 20: case 21: case 23: case 26: case 27: case 28: case 29: other(i, RA(w)); break;
+    case 20: case 21: case 23: case 26: case 27: case 29: other(i, RA(w)); break;
+    case 28: and_imm(w, i); break;
     case 24: ori(w, i, w & 0xffff); break;
     case 25: ori(w, i, (int64_t)(w & 0xffff) << 16); break;
     case 30: rotate(w, i); break;

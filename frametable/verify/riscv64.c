@@ -84,6 +84,10 @@ static void op_imm(uint32_t w, fk_insn *i)
         add_imm(i, RD(w), RS1(w), imm_i(w));
     else
         writes(i, FK_OP_OTHER, RD(w));
+    if (FIELD(w, 12, 3) == 7 && imm_i(w) == 1) { /* andi rd, rs, 1 */
+        i->rs = RS1(w);
+        i->flags |= FK_I_TEST;
+    }
 }
 
 static void op(uint32_t w, fk_insn *i)

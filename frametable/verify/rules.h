@@ -9,14 +9,20 @@
 typedef struct fk_code {
     fk_check *check;
     fk_function f;
-    uint8_t *seen; /* of each descriptor of the function: the code reaches its call */
+    uint8_t *seen; /* of each descriptor of the function: FK_SEEN_* */
     size_t cap_seen;
+    struct {
+        int64_t number; /* of a value, 0: free */
+        uint8_t kind;
+    } *evidence;        /* live.c: a hash table */
+    size_t cap_evidence;
+    uint32_t evidence_mask, num_evidence;
     fk_value *paths; /* alloc.c: a state for each level of a walk */
     size_t cap_paths;
     int64_t *descents; /* 1 + descent of the stack pointer at each descriptor's call; 0: not known */
     size_t cap_descents;
 } fk_code;
-enum { FK_ALLOC_PATHS = 24 };
+enum { FK_ALLOC_PATHS = 24, FK_SEEN_CALL = 1 /* the code reaches its call */, FK_SEEN_BLAMED = 2 /* live.c */ };
 
 /* Every call of a function that is interpreted. */
 void fk_calls_node(fk_code *, const fk_node *);
@@ -28,5 +34,13 @@ void fk_frame_skip(fk_code *, const char *reason);
 
 void fk_alloc_call(fk_code *, const fk_state *, int32_t n, const fk_descr *);
 void fk_alloc_skip(fk_code *, const fk_descr *, const char *reason);
+
+/* Before the rules look: false: no memory. Then every instruction is shown to fk_live_evidence. */
+bool fk_live_begin(fk_code *);
+void fk_live_evidence(fk_function *, const fk_state *, int32_t n, void *code);
+void fk_live_insn(fk_code *, const fk_state *, int32_t n);
+void fk_live_call(fk_code *, const fk_state *, const fk_descr *);
+void fk_live_done(fk_code *, size_t descr);
+void fk_live_skip(fk_code *, const char *reason);
 
 #endif

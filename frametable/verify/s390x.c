@@ -189,6 +189,14 @@ static void other_rre(place l) { writes(l.i, FK_OP_OTHER, RRE1(l)); }
 static void other_r1(place l) { writes(l.i, FK_OP_OTHER, R1(l)); }
 static void no_effect(place l) { l.i->op = FK_OP_OTHER; }
 
+/* tmll */
+static void test_bit(place l)
+{
+    l.i->op = FK_OP_OTHER;
+    l.i->rs = R1(l);
+    l.i->flags |= imm16(l) == 1 ? FK_I_TEST : 0;
+}
+
 static void pair_rre(place l)
 {
     other_rre(l);
@@ -349,7 +357,7 @@ static const row rows[] = {
     {0xa7, 9, NIBBLE, imm_h},         {0xc0, 4, NIBBLE, branch_far},    {0xc0, 0, NIBBLE, address},
     {0xe3, 0x21, LAST, compare_memory_logical},                         {0xe3, 0x20, LAST, compare_memory},
     {0xc4, 8, NIBBLE, load_relative}, {0x07, 0, NONE, branch_reg},      {0xc2, 0xc, NIBBLE, compare_f},
-    {0xc0, 1, NIBBLE, imm_f},         {0xa7, 1, NIBBLE, no_effect},     {0xe3, 0x90, LAST, load1},
+    {0xc0, 1, NIBBLE, imm_f},         {0xa7, 1, NIBBLE, test_bit},     {0xe3, 0x90, LAST, load1},
     {0xeb, 0x0d, LAST, other_r1},     {0xb9, 0x20, SECOND, compare_reg},{0x0d, 0, NONE, call_reg},
     {0xb9, 0x08, SECOND, add_reg},    {0xa7, 4, NIBBLE, branch_near},   {0xeb, 0x0c, LAST, other_r1},
     {0xb9, 0x09, SECOND, sub_reg},    {0xeb, 0x0a, LAST, other_r1},     {0xe3, 0x14, LAST, load4},

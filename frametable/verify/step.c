@@ -64,7 +64,7 @@ static fk_value add_values(fk_value a, fk_value b)
     if (b.kind == FK_V_ENTRY)
         return (fk_value){a.k, (uint32_t)(b.k - a.k), FK_V_TARGET, 0};
     if (b.kind == FK_V_ANY || b.kind == FK_V_OFFSET)
-        return number(FK_V_NEAR, a.k + b.k);
+        return number(FK_V_NEAR, a.k + (b.kind == FK_V_OFFSET ? b.k : 0));
     return add_constant(b, a.k);
 }
 
@@ -246,7 +246,17 @@ static void do_shift(const fk_function *f, fk_state *s, const fk_insn *i)
     set(f, s, i->rd, known ? number(v.kind, (int64_t)((uint64_t)v.k << i->imm)) : v.kind == FK_V_NONE ? none : any);
 }
 
-void fk_step(const fk_function *f, fk_state *s, const fk_insn *i)
+/* Values that nothing is known of get a number of their own. */
+static void number_values(const fk_function *f, fk_state *s, const fk_insn *i)
+{
+    for (uint32_t left = i->writes; left != 0; left &= left - 1) {
+        uint8_t r = (uint8_t)__builtin_ctz(left);
+        if (s->place[r].kind == FK_V_ANY && s->place[r].k == 0)
+            s->place[r].k = (int64_t)((i->addr - f->lo + 1) * 64 + r);
+    }
+}
+
+static void do_step(const fk_function *f, fk_state *s, const fk_insn *i)
 {
     switch (i->op) {
     case FK_OP_IMM: set(f, s, i->rd, number(i->flags & FK_I_GOT ? FK_V_GOT : FK_V_CONST, i->imm)); return;
@@ -268,6 +278,12 @@ void fk_step(const fk_function *f, fk_state *s, const fk_insn *i)
     }
     for (uint32_t left = i->op == FK_OP_STORE ? i->writes & ~FK_REG_BIT(i->base) : i->writes; left != 0; left &= left - 1)
         set(f, s, (uint8_t)__builtin_ctz(left), any);
+}
+
+void fk_step(const fk_function *f, fk_state *s, const fk_insn *i)
+{
+    do_step(f, s, i);
+    number_values(f, s, i);
 }
 
 /* --- calls -------------------------------------------------------------------------------------- */
@@ -344,8 +360,9 @@ void fk_call(const fk_function *f, fk_state *s, const fk_node *n)
     bool alloc = (n->callee >= FK_CALLEE_GC && n->callee <= FK_CALLEE_ALLOCN) ||
                  (n->callee == FK_CALLEE_UNKNOWN && (p->descrs[n->descr].flags & FK_DESCR_ALLOC)) ||
                  (n->insn.op == FK_OP_BRANCH);
+    safepoint(f, s, n->descr);
     if (!alloc)
         clobber(f, s, 0);
-    safepoint(f, s, n->descr);
+    s->place[p->result].k = !alloc ? (int64_t)((n->insn.addr - f->lo + 1) * 64 + p->result) : s->place[p->result].k;
     s->place[p->young] = any;
 }

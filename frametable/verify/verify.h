@@ -27,9 +27,11 @@ enum {
     FK_GROUP_CALLS = 1 << 1,
     FK_GROUP_ALLOC = 1 << 2,
     FK_GROUP_FRAME = 1 << 3,
+    FK_GROUP_LIVE = 1 << 4,
     FK_GROUP_CFI = 1 << 6,
     FK_GROUP_DEBUG = 1 << 7,
-    FK_GROUPS_CODE = FK_GROUP_CALLS | FK_GROUP_ALLOC | FK_GROUP_FRAME | FK_GROUP_CFI, /* those that interpret the code */
+    /* those that interpret the code */
+    FK_GROUPS_CODE = FK_GROUP_CALLS | FK_GROUP_ALLOC | FK_GROUP_FRAME | FK_GROUP_LIVE | FK_GROUP_CFI,
     FK_GROUPS_ALL = FK_GROUP_STRUCTURE | FK_GROUP_CALLS | FK_GROUPS_CODE | FK_GROUP_DEBUG
 };
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""mutants.py FTDUMP FILE [SEED]: seeds faults into descriptors of a copy of FILE and
-counts how many ftdump --verify reports at the descriptor that was changed.
+"""mutants.py FTDUMP FILE [SEED] [CLASS...]: seeds faults into a copy of FILE, one in each function, and
+counts how many ftdump --verify reports in the function that was changed.
 
-Every class changes other descriptors, all in one copy, so one run judges thousands.
-A class prints `CLASS caught/seeded`; exit 1 when one is not caught."""
+A class changes one field of one descriptor or one instruction of the code. One run judges
+thousands of mutants. Each class prints `CLASS caught/seeded`; exit 1 when a class falls below its
+share, or when a function that was not changed is reported."""
 import json
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -46,56 +48,238 @@ class Elf:
         struct.pack_into(self.end + fmt, self.data, self.at(addr), value)
 
 
-def move_retaddr(elf, d, unit):
-    """By one instruction unit: into or behind the next instruction."""
-    at = int(d["address"], 16)
-    new = int(d["retaddr"], 16) + unit
-    elf.write("Q", at, new)
-    if at in elf.rela:
-        struct.pack_into(elf.end + "q", elf.data, elf.rela[at], new)
-    return True
+class Point:
+    """A descriptor, and its bytes taken apart."""
+
+    def __init__(self, elf, d, arch):
+        self.elf, self.d, self.arch = elf, d, arch
+        self.address, self.retaddr = int(d["address"], 16), int(d["retaddr"], 16)
+        self.flags = elf.read("H", self.address + 8) & 3
+        n = elf.read("H", self.address + 10)
+        self.live = [elf.read("H", self.address + 12 + 2 * i) for i in range(n)]
+        at = self.address + 12 + 2 * n
+        self.allocs = []
+        if self.flags & 2:
+            self.allocs = [elf.read("B", at + 1 + i) for i in range(elf.read("B", at))]
+            at += 1 + len(self.allocs)
+        self.debug = []
+        if self.flags & 1:
+            at = (at + 3) & ~3
+            for _ in range(len(self.allocs) or 1):
+                self.debug.append((at + elf.read("I", at)) & 0xffffffff if elf.read("I", at) else 0)
+                at += 4
+        self.size = ((at + 7) & ~7) - self.address
+
+    def store(self):
+        """Writes the fields back; False: they would not take the same room."""
+        out = bytearray(struct.pack(self.elf.end + "H", len(self.live)))
+        for x in self.live:
+            out += struct.pack(self.elf.end + "H", x)
+        if self.flags & 2:
+            out += bytes([len(self.allocs)] + self.allocs)
+        if self.flags & 1:
+            while (self.address + 10 + len(out)) % 4:
+                out.append(0)
+            for x in self.debug:
+                out += struct.pack(self.elf.end + "I", (x - (self.address + 10 + len(out))) & 0xffffffff if x else 0)
+        if (10 + len(out) + 7) & ~7 != self.size:
+            return False
+        at = self.elf.at(self.address + 10)
+        self.elf.data[at:at + self.size - 10] = out + bytes(self.size - 10 - len(out))
+        return True
 
 
-def odd_frame(elf, d, unit):
-    at = int(d["address"], 16) + 8
-    elf.write("H", at, elf.read("H", at) + 4)
-    return True
-
-
-def slot_outside(elf, d, unit):
-    """The last root becomes the first word beyond the frame and what is reserved in it."""
-    if not d["live"] or "stack" not in d["live"][-1]:
-        return False
-    elf.write("H", int(d["address"], 16) + 12 + 2 * (len(d["live"]) - 1), d["frame_size"] + 64)
-    return True
-
-
-def register_at_call(elf, d, unit):
-    if d["allocs"] is not None or not d["live"]:
-        return False
-    at = int(d["address"], 16) + 12 + 2 * (len(d["live"]) - 1)
-    elf.write("H", at, elf.read("H", at) | 1)
-    return True
-
-
-def root_twice(elf, d, unit):
-    if len(d["live"]) < 2:
-        return False
-    at = int(d["address"], 16) + 12
-    elf.write("H", at + 2, elf.read("H", at))
-    return True
-
-
-def lengths_too_long(elf, d, unit):
-    if not d["allocs"] or len(d["allocs"]) < 2:
-        return False
-    at = int(d["address"], 16) + 12 + 2 * len(d["live"]) + 1
-    elf.write("B", at, 255)
-    return True
-
-
-CLASSES = [move_retaddr, odd_frame, slot_outside, register_at_call, root_twice, lengths_too_long]
 UNIT = {"amd64": 1, "arm64": 4, "power": 4, "s390x": 2, "riscv64": 4}
+FRAME_UNIT = {"amd64": 8, "arm64": 16, "power": 16, "s390x": 8, "riscv64": 8}
+RESERVED = {"power": 32}
+
+
+# --- one field of a descriptor ---------------------------------------------------------------
+
+def retaddr_moved(p):
+    new = p.retaddr + UNIT[p.arch] * random.choice((-1, 1))
+    p.elf.write("Q", p.address, new)
+    if p.address in p.elf.rela:
+        struct.pack_into(p.elf.end + "q", p.elf.data, p.elf.rela[p.address], new)
+    return True
+
+
+def frame_larger(p):
+    p.elf.write("H", p.address + 8, p.elf.read("H", p.address + 8) + FRAME_UNIT[p.arch])
+    return True
+
+
+def frame_smaller(p):
+    if p.d["frame_size"] < 2 * FRAME_UNIT[p.arch]:
+        return False
+    p.elf.write("H", p.address + 8, p.elf.read("H", p.address + 8) - FRAME_UNIT[p.arch])
+    return True
+
+
+def frame_odd(p):
+    p.elf.write("H", p.address + 8, p.elf.read("H", p.address + 8) + 4)
+    return True
+
+
+def flag_alloc(p):
+    """The flag is taken from a poll, or given to a call, where a count of 0 fits."""
+    if p.flags & 1 or p.allocs:
+        return False
+    p.flags ^= 2
+    if not p.store():
+        return False
+    p.elf.write("H", p.address + 8, p.elf.read("H", p.address + 8) ^ 2)
+    return True
+
+
+def slot_outside(p):
+    if not p.live or p.live[-1] & 1:
+        return False
+    p.live[-1] = p.d["frame_size"] + 64
+    return p.store()
+
+
+def register_at_call(p):
+    if p.flags & 2 or not p.live:
+        return False
+    p.live[-1] |= 1
+    return p.store()
+
+
+def root_twice(p):
+    if len(p.live) < 2:
+        return False
+    p.live[1] = p.live[0]
+    return p.store()
+
+
+def root_dropped(p):
+    if not p.live:
+        return False
+    del p.live[random.randrange(len(p.live))]
+    return p.store()
+
+
+def free_slots(p):
+    low = RESERVED.get(p.arch, 0)
+    return [x for x in range(low, p.d["frame_size"] + low - (8 if not low else 0), 8) if x not in p.live]
+
+
+def root_added(p):
+    free = free_slots(p)
+    if not free:
+        return False
+    p.live = sorted(p.live + [random.choice(free)])
+    return p.store()
+
+
+def root_moved(p):
+    free, slots = free_slots(p), [i for i, x in enumerate(p.live) if not x & 1]
+    if not free or not slots:
+        return False
+    p.live[random.choice(slots)] = random.choice(free)
+    p.live.sort()
+    return p.store()
+
+
+def length_changed(p):
+    if not p.allocs:
+        return False
+    i = random.randrange(len(p.allocs))
+    p.allocs[i] = max(0, min(255, p.allocs[i] + random.choice((-1, 1))))
+    return p.store() and p.allocs[i] != p.d["allocs"][i] - 1
+
+
+def lengths_swapped(p):
+    if len(p.allocs) < 2 or p.allocs[0] == p.allocs[-1]:
+        return False
+    p.allocs[0], p.allocs[-1] = p.allocs[-1], p.allocs[0]
+    return p.store()
+
+
+def lengths_merged(p):
+    if len(p.allocs) < 2 or len(p.debug) > 1:
+        return False
+    p.allocs[0:2] = [p.allocs[0] + p.allocs[1] + 2]
+    return p.store()
+
+
+def lengths_too_long(p):
+    if len(p.allocs) < 2:
+        return False
+    p.allocs[0] = 255
+    return p.store()
+
+
+# --- one instruction --------------------------------------------------------------------------
+
+def words(value, mask):
+    """Instructions of four bytes that match."""
+    def find(code, end):
+        for at in range(0, len(code) - 3, 4):
+            if struct.unpack_from(end + "I", code, at)[0] & mask == value:
+                yield at
+    return find
+
+
+def pattern(text):
+    """Bytes of amd64 or s390x: the part that is changed is a group."""
+    compiled = re.compile(text, re.S)
+
+    def find(code, end):
+        for m in compiled.finditer(code):
+            yield m.start(1)
+    return find
+
+
+# arch: where it is found, the field that is changed (format, add)
+DECREMENT = {"amd64": (pattern(rb"I\x83\xef(.)M;>"), "B", 8),
+             "arm64": (words(0xd100037b, 0xffc003ff), "I", 8 << 10),
+             "power": (words(0x3bff0000, 0xffff0000), "I", -8),
+             "s390x": (pattern(rb"\xe3\xb0([\xb0-\xbf].)\xff\x71"), "H", -8),
+             "riscv64": (words(0x000d0d13, 0x000fffff), "I", -(8 << 20))}
+HEADER = {"amd64": (pattern(rb"H\xc7[\x40-\x47]\xf8(....)"), "I", 1024),
+          "s390x": (pattern(rb"\xa7[\x09-\xf9](.[\x00])\xe3[\x00-\xff][\x00-\xff]\xf8\xff\x24"), "H", 1024)}
+SP_ADJUST = {"amd64": (pattern(rb"H\x83\xec(.)"), "B", 8),
+             "arm64": (words(0xd10003ff, 0xffc003ff), "I", 16 << 10),
+             "power": (words(0x38210000, 0xffff8000), "I", 16),
+             "s390x": (pattern(rb"\xe3\xf0([\xf0-\xff].)\xff\x71"), "H", -8),
+             "riscv64": (words(0x80010113, 0x800fffff), "I", -(8 << 20))}
+SPILL = {"amd64": (pattern(rb"H\x89[\x44\x4c\x54\x5c\x6c\x74\x7c]\$(.)"), "B", 8),
+         "arm64": (words(0xf90003e0, 0xffc003e0), "I", 1 << 10),
+         "power": (words(0xf8010000, 0xfc1f0003), "I", 8),
+         "s390x": (pattern(rb"\xe3[\x20\x30\x40\x50\x60\x70\x80\x90]([\xf0-\xff].)\x00\x24"), "H", 8),
+         "riscv64": (words(0x00013023, 0x000ff07f), "I", 1 << 10)}
+
+
+def change(where):
+    def mutate(p):
+        if p.arch not in where:
+            return False
+        find, fmt, add = where[p.arch]
+        start = p.retaddr - p.d["offset"]
+        lo = p.elf.at(start)
+        places = list(find(bytes(p.elf.data[lo:lo + p.d["offset"]]), p.elf.end))
+        if not places:
+            return False
+        at = start + random.choice(places)
+        size = {"B": 8, "H": 16, "I": 32}[fmt]
+        p.elf.write(fmt, at, (p.elf.read(fmt, at) + add) & ((1 << size) - 1))
+        return True
+    return mutate
+
+
+CLASSES = {  # name: what changes, the share that must be caught
+    "retaddr_moved": (retaddr_moved, 0.99), "frame_larger": (frame_larger, 0.99),
+    "frame_smaller": (frame_smaller, 0.99), "frame_odd": (frame_odd, 0.99), "flag_alloc": (flag_alloc, 0.99),
+    "slot_outside": (slot_outside, 0.99), "register_at_call": (register_at_call, 0.99),
+    "root_twice": (root_twice, 0.99), "root_dropped": (root_dropped, 0.7), "root_added": (root_added, 0.0),
+    "root_moved": (root_moved, 0.7), "length_changed": (length_changed, 0.99),
+    "lengths_swapped": (lengths_swapped, 0.99), "lengths_merged": (lengths_merged, 0.99),
+    "lengths_too_long": (lengths_too_long, 0.99), "code_decrement": (change(DECREMENT), 0.99),
+    "code_header": (change(HEADER), 0.99), "code_sp_adjust": (change(SP_ADJUST), 0.99),
+    "code_spill": (change(SPILL), 0.0),
+}
 
 
 def run(ftdump, *args):
@@ -103,37 +287,60 @@ def run(ftdump, *args):
     return json.loads(p.stdout)
 
 
-def main(ftdump, path, seed="1"):
+def seed_all(elf, doc, names):
+    """One mutant in each function: {function: (class, address of the descriptor)}."""
+    functions = {}
+    for m in doc["modules"]:
+        for d in m["descriptors"]:
+            if d["frame_size"] and d.get("function"):
+                functions.setdefault(d["function"], []).append(d)
+    order = sorted(functions)
+    random.shuffle(order)
+    left, seeded = list(names), {}
+    for function in order:
+        d = random.choice(functions[function])
+        for name in random.sample(left, len(left)):
+            if CLASSES[name][0](Point(elf, d, doc["arch"])):
+                seeded[function] = (name, d["address"])
+                break
+    return seeded
+
+
+def report(seeded, found, names, verbose):
+    blamed = {x["descriptor"].get("function") for x in found if "descriptor" in x}
+    bad = total = 0
+    for name in names:
+        of = [f for f, (n, _) in seeded.items() if n == name]
+        caught = sum(f in blamed for f in of)
+        bad += caught < CLASSES[name][1] * len(of) or (not of and name != "code_header")
+        total += len(of)
+        print("%s %d/%d" % (name, caught, len(of)))
+        if verbose:
+            print("".join("  lives: %s %s\n" % (f, seeded[f][1]) for f in of if f not in blamed)[:4000], end="")
+    # a return address that was moved onto another's blames that one too
+    innocent = blamed - set(seeded)
+    print("%d mutants, innocent functions reported: %d" % (total, len(innocent)))
+    if verbose:
+        print(sorted(innocent, key=str)[:20])
+    return bad + len(innocent)
+
+
+def main(ftdump, path, seed="1", *names):
     random.seed(int(seed))
+    verbose = "-v" in names
+    names = [n for n in names if n != "-v"] or list(CLASSES)
     with open(path, "rb") as f:
         elf = Elf(f.read())
-    doc = run(ftdump, "--module=Stdlib*", path)
-    points = [d for m in doc["modules"] for d in m["descriptors"] if d["frame_size"]]
-    random.shuffle(points)
-    seeded = {}
-    for i, d in enumerate(points):
-        mutate = CLASSES[i % len(CLASSES)]
-        if mutate(elf, d, UNIT[doc["arch"]]):
-            seeded[int(d["address"], 16)] = mutate.__name__
+    doc = run(ftdump, path)
+    seeded = seed_all(elf, doc, names)
     fd, copy = tempfile.mkstemp(dir=os.environ.get("TMPDIR"))
     with os.fdopen(fd, "wb") as f:
         f.write(elf.data)
-    found = run(ftdump, "--verify=structure,calls", copy)["findings"]
+    found = run(ftdump, "--verify=structure,calls,alloc,frame,live", copy)["findings"]
     os.unlink(copy)
-    hit = {int(x["descriptor"]["address"], 16) for x in found if "descriptor" in x}
-    bad = 0
-    for mutate in CLASSES:
-        name = mutate.__name__
-        all_ = [a for a, n in seeded.items() if n == name]
-        caught = sum(a in hit for a in all_)
-        bad += caught < 0.99 * len(all_) or not all_
-        print("%s %d/%d" % (name, caught, len(all_)))
-    # a return address that was moved onto another's blames that one too
-    innocent = len({int(x["descriptor"]["address"], 16) for x in found
-                    if "descriptor" in x and x["rule"] != "retaddr-unique"} - set(seeded))
-    print("innocent descriptors reported: %d" % innocent)
-    print("seed %s: %s" % (seed, "FAIL" if bad or innocent else "all classes caught"))
-    return bad != 0 or innocent != 0
+    bad = report(seeded, found, names, verbose)
+    print("seed %s: %s" % (seed, "FAIL" if bad else "every class is caught as promised"))
+    return bad != 0
 
 
 if __name__ == "__main__":
