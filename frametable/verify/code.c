@@ -46,6 +46,17 @@ static void window(const fk_image *im, const fk_symbol *s, uint64_t *lo, uint64_
     *lo += (0 - *lo) % im->abi->code_align;
 }
 
+const fk_descr *fk_code_near(const fk_code *c, uint64_t addr)
+{
+    const fk_program *p = c->f.program;
+    size_t d = c->f.first;
+    if (c->f.first == c->f.last)
+        return NULL;
+    while (d + 1 < c->f.last && p->descrs[d + 1].retaddr <= addr)
+        d++;
+    return &p->descrs[d];
+}
+
 /* --- one function -------------------------------------------------------------------------- */
 
 static void visit(fk_function *f, const fk_state *s, int32_t n, void *arg)
@@ -56,6 +67,10 @@ static void visit(fk_function *f, const fk_state *s, int32_t n, void *arg)
         fk_live_insn(c, s, n);
     if ((c->check->groups & FK_GROUP_CALLS) && fk_is_call(&f->nodes[n].insn))
         fk_calls_node(c, &f->nodes[n]);
+    if (c->check->groups & FK_GROUP_FRAME)
+        fk_frame_insn(c, s, n);
+    if (c->check->groups & FK_GROUP_ABI)
+        fk_abi_insn(c, s, n);
     if (k < f->first || k >= f->last || (c->seen[k - f->first] & FK_SEEN_CALL))
         return;
     c->seen[k - f->first] |= FK_SEEN_CALL;
@@ -80,7 +95,7 @@ static void skip(fk_code *c, const fk_descr *d, const char *reason)
         fk_check_call_entry(c->check, d, fk_check_callee(c->check, d->retaddr, &s) ? s.name : NULL);
     }
     if (c->check->groups & FK_GROUP_FRAME)
-        fk_frame_skip(c, reason);
+        fk_frame_unseen(c, d, reason);
     if (c->check->groups & FK_GROUP_ALLOC)
         fk_alloc_skip(c, d, reason);
     if (c->check->groups & FK_GROUP_LIVE)
@@ -112,6 +127,8 @@ static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
     }
     if (c->f.problem == NULL)
         fk_function_visit(&c->f, visit, c);
+    if (c->f.problem == NULL && (c->check->groups & FK_GROUP_ABI))
+        fk_abi_done(c);
     for (size_t d = first; d < last; d++)
         if (c->seen[d - first] & FK_SEEN_CALL)
             done(c, d);

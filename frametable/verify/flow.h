@@ -58,7 +58,7 @@ enum {
 #define FK_JOINED ((int64_t)1 << 40) /* numbers of values that joins make */
 
 typedef enum { FK_CALLEE_OTHER, FK_CALLEE_GC, FK_CALLEE_ALLOC1, FK_CALLEE_ALLOC2, FK_CALLEE_ALLOC3, FK_CALLEE_ALLOCN,
-               FK_CALLEE_NORETURN, FK_CALLEE_REALLOC, FK_CALLEE_UNKNOWN, FK_CALLEES } fk_callee;
+               FK_CALLEE_NORETURN, FK_CALLEE_REALLOC, FK_CALLEE_C, FK_CALLEE_UNKNOWN, FK_CALLEES } fk_callee;
 
 typedef struct {
     uint64_t at, value; /* value 0: the symbol is elsewhere */
@@ -76,6 +76,7 @@ typedef struct fk_program {
     fk_fixup *fixups; /* of code, in an object, by address */
     size_t num_fixups;
     bool object;
+    bool untyped; /* the compiler, before 5.4, takes every argument and result for a value */
     uint64_t *tables; /* where jump tables may begin, sorted */
     size_t num_tables;
     uint64_t callee_addr[16];
@@ -145,6 +146,8 @@ void fk_call(const fk_function *, fk_state *, const fk_node *);
 fk_value *fk_slot(const fk_function *, const fk_state *, int64_t offset);
 /* Address of the instruction's memory operand as a value. */
 fk_value fk_memory_address(const fk_function *, const fk_state *, const fk_insn *);
+/* The number of the value that the call i returns. */
+int64_t fk_result_number(const fk_function *, const fk_insn *i);
 int32_t fk_node_at(const fk_function *, uint64_t addr);
 
 #endif

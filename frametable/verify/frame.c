@@ -4,11 +4,64 @@
  *   entry    SP -> | return address |       SP -> | caller's frame |
  *            -F+8  |                |       -F    |                |
  *   call     SP -> | frame          |       SP -> | frame          |      */
+#include "frametable/verify/graph.h"
 #include "frametable/verify/rules.h"
 
-void fk_frame_skip(fk_code *c, const char *reason)
+static void skip_size(fk_code *c, const char *reason)
 {
     fk_check_pass(c->check, FK_RULE_FRAME_SIZE, reason);
+}
+
+/* The instruction that holds the byte at addr. */
+static int32_t node_over(const fk_code *c, uint64_t addr)
+{
+    for (uint64_t at = addr; at + 16 > addr && at >= c->f.lo; at--) {
+        int32_t n = fk_node_at(&c->f, at);
+        if (n != FK_NO_INSN)
+            return c->f.nodes[n].insn.length > addr - at ? n : FK_NO_INSN;
+    }
+    return FK_NO_INSN;
+}
+
+void fk_frame_unseen(fk_code *c, const fk_descr *d, const char *reason)
+{
+    bool read = c->f.problem == NULL && c->f.program == c->check->program && d->retaddr > c->f.lo && d->retaddr <= c->f.hi;
+    int32_t n = read ? node_over(c, d->retaddr - 1) : FK_NO_INSN;
+    fk_check_pass(c->check, FK_RULE_FRAME_SIZE, reason);
+    if (n == FK_NO_INSN)
+        fk_check_pass(c->check, FK_RULE_FRAME_CALL, reason);
+    else
+        fk_check_say(c->check, FK_RULE_FRAME_CALL, FK_VERDICT_WRONG, d,
+                     "the return address is %s the instruction at 0x%llx, which %s",
+                     c->f.nodes[n].insn.addr + c->f.nodes[n].insn.length == d->retaddr ? "behind" : "inside",
+                     (unsigned long long)c->f.nodes[n].insn.addr,
+                     fk_is_call(&c->f.nodes[n].insn) ? "calls and returns elsewhere" : "is no call");
+}
+
+/* Where the function is left for good. A return through a trap frame (a raise) goes to its handler. */
+static bool leaves(const fk_code *c, const fk_state *s, int32_t n)
+{
+    const fk_insn *i = &c->f.nodes[n].insn;
+    const fk_program *p = c->f.program;
+    const fk_value *slot = p->link == FK_NO_REG ? fk_slot(&c->f, s, 0) : NULL;
+    if (i->op == FK_OP_RET)
+        return slot == NULL || slot->kind != FK_V_CONST;
+    return i->op == FK_OP_JUMP && c->f.nodes[n].to == FK_NO_INSN && !p->object && !fk_in_window(&c->f, i->target);
+}
+
+void fk_frame_insn(fk_code *c, const fk_state *s, int32_t n)
+{
+    fk_value sp = s->place[c->f.program->sp];
+    uint64_t addr = c->f.nodes[n].insn.addr;
+    const fk_descr *d = sp.kind == FK_V_SP && leaves(c, s, n) ? fk_code_near(c, addr) : NULL;
+    if (d == NULL || (d->flags & FK_DESCR_RETURN_TO_C))
+        return;
+    if (sp.k == 0)
+        fk_check_ok(c->check, FK_RULE_FRAME_RETURN);
+    else
+        fk_check_say(c->check, FK_RULE_FRAME_RETURN, FK_VERDICT_WRONG, d,
+                     "the function is left at 0x%llx with the stack pointer %lld bytes %s where it entered",
+                     (unsigned long long)addr, (long long)(sp.k < 0 ? -sp.k : sp.k), sp.k < 0 ? "below" : "above");
 }
 
 void fk_frame_call(fk_code *c, const fk_state *s, int32_t n, const fk_descr *d)
@@ -19,10 +72,12 @@ void fk_frame_call(fk_code *c, const fk_state *s, int32_t n, const fk_descr *d)
     if (d->flags & FK_DESCR_RETURN_TO_C)
         return;
     if (sp.kind != FK_V_SP) {
-        fk_frame_skip(c, "the stack pointer cannot be followed to the call");
+        fk_check_ok(c->check, FK_RULE_FRAME_CALL);
+        skip_size(c, "the stack pointer cannot be followed to the call");
         return;
     }
     int64_t descent = -sp.k + (p->link == FK_NO_REG ? p->abi->word : 0);
+    fk_check_ok(c->check, FK_RULE_FRAME_CALL);
     if (descent == d->frame_size)
         fk_check_ok(c->check, FK_RULE_FRAME_SIZE);
     else

@@ -54,10 +54,12 @@ static void check_init(fk_code *c, const fk_state *s, const fk_descr *d)
 
 /* --- used, not listed ------------------------------------------------------------------------- */
 
-/* Evidence, collected over the whole function before anything is judged: values that are used as
- * an address, and values whose lowest bit is tested, as only values of OCaml are. An integer that
- * was a root once (a loop counter that came as an argument) may cross unlisted: it has neither. */
-enum { EVIDENCE_ADDRESS = 1, EVIDENCE_TESTED = 2 };
+/* Evidence, collected over the whole function before anything is judged. Integers and addresses
+ * outside the heap may cross unlisted, so a value counts as lost only when it is tested as only
+ * values of OCaml are (lowest bit), or was a root and serves as an address, or came as an argument,
+ * as a result or out of a block and is listed elsewhere. Compilers before 5.4 took every argument
+ * and result for a value: there it need not be listed anywhere. */
+enum { EVIDENCE_ADDRESS = 1, EVIDENCE_TESTED = 2, EVIDENCE_ARGUMENT = 4, EVIDENCE_LISTED = 8, EVIDENCE_RESULT = 16, EVIDENCE_LOADED = 32 };
 
 static uint32_t hash(int64_t number)
 {
@@ -90,6 +92,12 @@ static const fk_value *reg(const fk_state *s, uint8_t r)
     return r < 32 ? &s->place[r] : NULL;
 }
 
+static void add_listed(fk_code *c, const fk_state *s, const fk_descr *d)
+{
+    for (uint32_t n = 0; n < d->num_live; n++)
+        add_evidence(c, value_of(c, s, fk_descr_live(d, n)), EVIDENCE_LISTED);
+}
+
 /* Room for two values of each instruction. false: no memory. */
 bool fk_live_begin(fk_code *c)
 {
@@ -101,6 +109,9 @@ bool fk_live_begin(fk_code *c)
     memset(c->evidence, 0, size * sizeof *c->evidence);
     c->evidence_mask = (uint32_t)size - 1;
     c->num_evidence = 0;
+    for (int64_t r = 0; r < 32; r++) /* arguments */
+        if (c->f.program->arguments >> r & 1)
+            add_evidence(c, &(fk_value){r + 1, 0, FK_V_ANY, 0}, EVIDENCE_ARGUMENT);
     return true;
 }
 
@@ -108,8 +119,14 @@ void fk_live_evidence(fk_function *f, const fk_state *s, int32_t n, void *arg)
 {
     const fk_insn *i = &f->nodes[n].insn;
     fk_code *c = arg;
+    if (i->op == FK_OP_LOAD && i->size == 8 && i->rd < 32 && i->base != f->program->sp)
+        add_evidence(c, &(fk_value){(int64_t)((i->addr - f->lo + 1) * 64 + i->rd), 0, FK_V_ANY, 0}, EVIDENCE_LOADED);
     if (i->op == FK_OP_LOAD || i->op == FK_OP_STORE)
         add_evidence(c, reg(s, i->base), EVIDENCE_ADDRESS);
+    if (f->nodes[n].descr != UINT32_MAX)
+        add_listed(c, s, &f->program->descrs[f->nodes[n].descr]);
+    if (f->nodes[n].descr != UINT32_MAX && f->nodes[n].callee != FK_CALLEE_C && fk_is_call(i))
+        add_evidence(c, &(fk_value){fk_result_number(f, i), 0, FK_V_ANY, 0}, EVIDENCE_RESULT);
     if (i->flags & FK_I_TEST)
         add_evidence(c, reg(s, i->op == FK_OP_BRANCH ? i->rt : i->rs), EVIDENCE_TESTED);
 }
@@ -120,20 +137,23 @@ static bool is_lost(const fk_code *c, const fk_value *v)
     if (!(v->flags & FK_F_STALE) || v->kind != FK_V_ANY || v->k == 0)
         return false;
     uint8_t kind = c->evidence[evidence_at(c, v->k)].kind;
+    bool from_ocaml = kind & (EVIDENCE_ARGUMENT | EVIDENCE_RESULT);
+    if ((from_ocaml && c->f.program->untyped) || ((from_ocaml || (kind & EVIDENCE_LOADED)) && (kind & EVIDENCE_LISTED)))
+        return true;
     return (kind & EVIDENCE_TESTED) || ((kind & EVIDENCE_ADDRESS) && (v->flags & FK_F_ROOT));
 }
 
 static void blame(fk_code *c, const fk_value *v, uint64_t at, const char *what)
 {
     const fk_function *f = &c->f;
-    if (v->stale < f->first || v->stale >= f->last || (c->seen[v->stale - f->first] & FK_SEEN_BLAMED))
+    if (v->stale < f->first || v->stale >= f->last || (f->program->descrs[v->stale].flags & FK_DESCR_RETURN_TO_C) || (c->seen[v->stale - f->first] & FK_SEEN_BLAMED))
         return;
     c->seen[v->stale - f->first] |= FK_SEEN_BLAMED;
     fk_check_say(c->check, FK_RULE_LIVE_MISSING, FK_VERDICT_SUSPECT, &f->program->descrs[v->stale],
                  "a value that %s crosses this safepoint unlisted and is %s at 0x%llx",
                  v->flags & FK_F_ROOT      ? "is a root elsewhere"
                  : v->flags & FK_F_DERIVED ? "points into a block"
-                                           : "is tested like one of OCaml's",
+                                           : "is one of OCaml's",
                  what, (unsigned long long)at);
 }
 

@@ -9,6 +9,7 @@
 typedef struct fk_code {
     fk_check *check;
     fk_function f;
+    bool misused; /* abi.c */
     uint8_t *seen; /* of each descriptor of the function: FK_SEEN_* */
     size_t cap_seen;
     struct {
@@ -30,7 +31,6 @@ void fk_calls_node(fk_code *, const fk_node *);
 void fk_calls_entry(fk_code *, const fk_node *, const fk_descr *);
 
 void fk_frame_call(fk_code *, const fk_state *, int32_t n, const fk_descr *);
-void fk_frame_skip(fk_code *, const char *reason);
 
 void fk_alloc_call(fk_code *, const fk_state *, int32_t n, const fk_descr *);
 void fk_alloc_skip(fk_code *, const fk_descr *, const char *reason);
@@ -42,5 +42,12 @@ void fk_live_insn(fk_code *, const fk_state *, int32_t n);
 void fk_live_call(fk_code *, const fk_state *, const fk_descr *);
 void fk_live_done(fk_code *, size_t descr);
 void fk_live_skip(fk_code *, const char *reason);
+
+/* Findings about an instruction go to the descriptor before it. NULL: the function has none. */
+const fk_descr *fk_code_near(const fk_code *, uint64_t addr);
+void fk_frame_insn(fk_code *, const fk_state *, int32_t n);
+void fk_frame_unseen(fk_code *, const fk_descr *, const char *reason);
+void fk_abi_done(fk_code *); /* the function has been looked at */
+void fk_abi_insn(fk_code *, const fk_state *, int32_t n);
 
 #endif

@@ -314,6 +314,11 @@ static void mark(fk_value *v, bool listed, uint32_t descr)
     }
 }
 
+int64_t fk_result_number(const fk_function *f, const fk_insn *i)
+{
+    return (int64_t)((i->addr - f->lo + 1) * 64 + f->program->result);
+}
+
 /* What crosses the safepoint without being listed is stale behind it. */
 static void safepoint(const fk_function *f, fk_state *s, uint32_t descr)
 {
@@ -363,6 +368,7 @@ void fk_call(const fk_function *f, fk_state *s, const fk_node *n)
     safepoint(f, s, n->descr);
     if (!alloc)
         clobber(f, s, 0);
-    s->place[p->result].k = !alloc ? (int64_t)((n->insn.addr - f->lo + 1) * 64 + p->result) : s->place[p->result].k;
+    if (!alloc)
+        s->place[p->result].k = fk_result_number(f, &n->insn);
     s->place[p->young] = any;
 }

@@ -19,7 +19,8 @@ static const struct {
     unsigned group;
 } groups_by_name[] = {
     {"structure", FK_GROUP_STRUCTURE}, {"calls", FK_GROUP_CALLS}, {"alloc", FK_GROUP_ALLOC},
-    {"frame", FK_GROUP_FRAME}, {"live", FK_GROUP_LIVE}, {"cfi", FK_GROUP_CFI}, {"debug", FK_GROUP_DEBUG},
+    {"frame", FK_GROUP_FRAME}, {"live", FK_GROUP_LIVE}, {"abi", FK_GROUP_ABI},
+    {"cfi", FK_GROUP_CFI}, {"debug", FK_GROUP_DEBUG},
 };
 
 const char *fk_verdict_name(fk_verdict v)

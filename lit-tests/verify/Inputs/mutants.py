@@ -242,7 +242,7 @@ HEADER = {"amd64": (pattern(rb"H\xc7[\x40-\x47]\xf8(....)"), "I", 1024),
           "s390x": (pattern(rb"\xa7[\x09-\xf9](.[\x00])\xe3[\x00-\xff][\x00-\xff]\xf8\xff\x24"), "H", 1024)}
 SP_ADJUST = {"amd64": (pattern(rb"H\x83\xec(.)"), "B", 8),
              "arm64": (words(0xd10003ff, 0xffc003ff), "I", 16 << 10),
-             "power": (words(0x38210000, 0xffff8000), "I", 16),
+             "power": (words(0x38218000, 0xffff8000), "I", -16),
              "s390x": (pattern(rb"\xe3\xf0([\xf0-\xff].)\xff\x71"), "H", -8),
              "riscv64": (words(0x80010113, 0x800fffff), "I", -(8 << 20))}
 SPILL = {"amd64": (pattern(rb"H\x89[\x44\x4c\x54\x5c\x6c\x74\x7c]\$(.)"), "B", 8),
@@ -336,7 +336,7 @@ def main(ftdump, path, seed="1", *names):
     fd, copy = tempfile.mkstemp(dir=os.environ.get("TMPDIR"))
     with os.fdopen(fd, "wb") as f:
         f.write(elf.data)
-    found = run(ftdump, "--verify=structure,calls,alloc,frame,live", copy)["findings"]
+    found = run(ftdump, "--verify=structure,calls,alloc,frame,live,abi", copy)["findings"]
     os.unlink(copy)
     bad = report(seeded, found, names, verbose)
     print("seed %s: %s" % (seed, "FAIL" if bad else "every class is caught as promised"))
