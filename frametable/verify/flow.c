@@ -213,7 +213,8 @@ static void unwind(const fk_function *f, fk_state *s, int64_t above, fk_value pr
     s->place[p->trap == FK_NO_REG ? FK_EXN : p->trap] = previous;
 }
 
-static bool raise_from(fk_function *f, const fk_state *s)
+/* From a call that may raise; `only_find`: the trap has just been pushed, nothing can raise yet. */
+static bool raise_from(fk_function *f, const fk_state *s, bool only_find)
 {
     fk_value trap = current_trap(f, s);
     if (trap.kind != FK_V_SP || s->place[f->program->sp].kind != FK_V_SP)
@@ -223,6 +224,8 @@ static bool raise_from(fk_function *f, const fk_state *s)
     const fk_value *h = fk_slot(f, s, base + form.handler), *previous = fk_slot(f, s, base + form.previous);
     if (h == NULL || h->kind != FK_V_CONST || !fk_in_window(f, (uint64_t)h->k))
         return true;
+    if (only_find)
+        return fk_node_at(f, (uint64_t)h->k) != FK_NO_INSN || fk_discover(f, (uint64_t)h->k);
     fk_state out = {f->scratch};
     uint64_t handler = (uint64_t)h->k;
     fk_value before = previous == NULL ? (fk_value){0, 0, FK_V_ANY, 0} : *previous;
@@ -265,8 +268,8 @@ static bool leave(fk_function *f, int32_t n, const fk_state *s)
     switch (f->nodes[n].insn.op) {
     case FK_OP_JUMPREG: return jump_register(f, n, s);
     case FK_OP_RET: return at_return(f, s);
-    case FK_OP_CALL: case FK_OP_CALLREG: return f->nodes[n].descr == UINT32_MAX || raise_from(f, s);
-    case FK_OP_BRANCH: return !(f->nodes[n].insn.flags & FK_I_LINKS) || raise_from(f, s);
+    case FK_OP_CALL: case FK_OP_CALLREG: return f->nodes[n].descr == UINT32_MAX || raise_from(f, s, false);
+    case FK_OP_BRANCH: return !(f->nodes[n].insn.flags & FK_I_LINKS) || raise_from(f, s, false);
     default: return true;
     }
 }
@@ -284,7 +287,7 @@ static bool run_block(fk_function *f, int32_t n, fk_state *s)
             fk_call(f, s, &f->nodes[n]);
         else
             fk_step(f, s, &i);
-        if (sets_trap(f, &i) && !raise_from(f, s))
+        if (sets_trap(f, &i) && !raise_from(f, s, true))
             return false;
         if (f->nodes[n].callee == FK_CALLEE_NORETURN && i.op == FK_OP_CALLREG)
             return true;

@@ -58,8 +58,9 @@ static void check_init(fk_code *c, const fk_state *s, const fk_descr *d)
  * outside the heap may cross unlisted, so a value counts as lost only when it is tested as only
  * values of OCaml are (lowest bit), or was a root and serves as an address, or came as an argument,
  * as a result or out of a block and is listed elsewhere. Compilers before 5.4 took every argument
- * and result for a value: there it need not be listed anywhere. */
-enum { EVIDENCE_ADDRESS = 1, EVIDENCE_TESTED = 2, EVIDENCE_ARGUMENT = 4, EVIDENCE_LISTED = 8, EVIDENCE_RESULT = 16, EVIDENCE_LOADED = 32 };
+ * and result for a value: there it need not be listed anywhere. What is compared with another value
+ * may be the bound of a loop, which is an integer to the compiler although it came as a root. */
+enum { EVIDENCE_ADDRESS = 1, EVIDENCE_TESTED = 2, EVIDENCE_ARGUMENT = 4, EVIDENCE_LISTED = 8, EVIDENCE_RESULT = 16, EVIDENCE_LOADED = 32, EVIDENCE_COMPARED = 64 };
 
 static uint32_t hash(int64_t number)
 {
@@ -127,6 +128,10 @@ void fk_live_evidence(fk_function *f, const fk_state *s, int32_t n, void *arg)
         add_listed(c, s, &f->program->descrs[f->nodes[n].descr]);
     if (f->nodes[n].descr != UINT32_MAX && f->nodes[n].callee != FK_CALLEE_C && fk_is_call(i))
         add_evidence(c, &(fk_value){fk_result_number(f, i), 0, FK_V_ANY, 0}, EVIDENCE_RESULT);
+    if ((i->op == FK_OP_CMP || i->op == FK_OP_BRANCH) && i->rs < 32 && !(i->flags & (FK_I_IMM | FK_I_TEST))) {
+        add_evidence(c, reg(s, i->rs), EVIDENCE_COMPARED);
+        add_evidence(c, reg(s, i->rt), EVIDENCE_COMPARED);
+    }
     if (i->flags & FK_I_TEST)
         add_evidence(c, reg(s, i->op == FK_OP_BRANCH ? i->rt : i->rs), EVIDENCE_TESTED);
 }
@@ -137,6 +142,8 @@ static bool is_lost(const fk_code *c, const fk_value *v)
     if (!(v->flags & FK_F_STALE) || v->kind != FK_V_ANY || v->k == 0)
         return false;
     uint8_t kind = c->evidence[evidence_at(c, v->k)].kind;
+    if ((kind & EVIDENCE_COMPARED) && !(kind & (EVIDENCE_TESTED | EVIDENCE_ADDRESS)))
+        return false;
     bool from_ocaml = kind & (EVIDENCE_ARGUMENT | EVIDENCE_RESULT);
     if ((from_ocaml && c->f.program->untyped) || ((from_ocaml || (kind & EVIDENCE_LOADED)) && (kind & EVIDENCE_LISTED)))
         return true;
