@@ -4,8 +4,10 @@
  *   frametable-bench --synthetic   of files from the encoder: 10 thousand to 10 million descriptors
  *
  * CPU time of this thread, the best of several rounds: what others do on the machine must not
- * count. Look-ups are in the order of the tables, as a scan of a stack meets neighbours, and
- * shuffled, where each one misses every cache as soon as the file is larger than they are. */
+ * count. Look-ups decode the descriptor, and are in the order of the tables, as a scan of a stack
+ * meets neighbours; shuffled, where each one misses every cache as soon as the file is larger than
+ * they are (a word of the directory, an entry and the descriptor: three waits, one after another);
+ * and shuffled through fk_index_find_many, where the waits of a batch overlap. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
