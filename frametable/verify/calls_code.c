@@ -22,7 +22,7 @@ static bool begins_with(const char *s, const char *prefix)
 }
 
 /* camlFoo.bar_12, caml_apply3, caml_curry5_2_app, ... */
-static bool is_ocaml(const char *name)
+bool fk_is_ocaml_name(const char *name)
 {
     static const char *const generic[] = {"caml_apply", "caml_curry", "caml_tuplify", "caml_send", "caml_startup"};
     if (begins_with(name, "caml") && isupper((unsigned char)name[4]))
@@ -35,7 +35,7 @@ static bool is_ocaml(const char *name)
 
 static need need_of(const char *name)
 {
-    if (is_ocaml(name) || begins_with(name, "caml_c_call") || fk_check_allocates(name))
+    if (fk_is_ocaml_name(name) || begins_with(name, "caml_c_call") || fk_check_allocates(name))
         return NEEDS;
     if (begins_with(name, "caml_raise_") || begins_with(name, "caml_reraise_exn") || strstr(name, "bound_error") ||
         begins_with(name, "caml_perform") || begins_with(name, "caml_runstack") || begins_with(name, "caml_resume") ||

@@ -177,6 +177,29 @@ static bool descriptor(fk_code *c, const fk_descr *d)
     return function(c, &s, first, descriptor_after(p, end_of(p->image, &s)));
 }
 
+/* OCaml functions of the module without any descriptor: they may call nothing that needs one. */
+static bool bare_functions(fk_code *c)
+{
+    const fk_program *p = c->check->program;
+    fk_table_info info;
+    fk_symbol s;
+    fk_table_info_get(c->check->table, &info);
+    if (p->decode == NULL || info.code_begin == 0)
+        return true;
+    for (size_t i = function_after(p->image, info.code_begin - 1); i < p->image->num_functions; i++) {
+        uint64_t addr = p->image->syms[p->image->functions[i]].addr;
+        if (addr >= info.code_end)
+            break;
+        size_t first = descriptor_after(p, addr);
+        if (fk_image_symbol_at(p->image, addr, &s) != FK_OK || s.addr != addr || !fk_is_ocaml_name(s.name) ||
+            (first < p->num_descrs && p->descrs[first].retaddr <= end_of(p->image, &s)))
+            continue;
+        if (!function(c, &s, first, first))
+            return false;
+    }
+    return true;
+}
+
 bool fk_check_code(fk_check *check)
 {
     fk_code *c = check->code;
@@ -192,7 +215,7 @@ bool fk_check_code(fk_check *check)
     while (fk_cursor_next(&cursor, &d, &err) == FK_OK)
         if (!descriptor(c, &d))
             return false;
-    return true;
+    return !(check->groups & FK_GROUP_CALLS) || bare_functions(c);
 }
 
 bool fk_code_descent(const fk_check *check, const fk_descr *d, int64_t *out)

@@ -27,6 +27,8 @@ enum { FK_ALLOC_PATHS = 24, FK_SEEN_CALL = 1 /* the code reaches its call */, FK
 
 /* Every call of a function that is interpreted. */
 void fk_calls_node(fk_code *, const fk_node *);
+/* The symbol of compiled OCaml code. */
+bool fk_is_ocaml_name(const char *);
 /* The call of a descriptor. */
 void fk_calls_entry(fk_code *, const fk_node *, const fk_descr *);
 
