@@ -247,8 +247,7 @@ static cmm_type check_try(checker *c, cmm_expr *e, bool tail) {
     return t;
 }
 
-/* --- calls and memory
- * ----------------------------------------------------------------------------- */
+/* --- calls and memory ------------------------------------------------------------------------- */
 static cmm_type check_app(checker *c, cmm_expr *e) {
     check_args(c, e);
     if (!is_word(e->args[0]->type)) {
@@ -344,8 +343,7 @@ static cmm_type check_opaque(checker *c, cmm_expr *e) {
     return t;
 }
 
-/* --- everything
- * --------------------------------------------------------------------------------------- */
+/* --- everything ------------------------------------------------------------------------------- */
 static cmm_type type_of(checker *c, cmm_expr *e, bool tail) {
     switch (e->kind) {
     case CMM_CONST_INT:

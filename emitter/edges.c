@@ -112,7 +112,8 @@ static void take(ra *a, lin_block *b, const candidate *c, uint64_t *used)
 static void take_all(ra *a, lin_block *b, candidate *c, uint32_t n)
 {
     uint64_t used = 0;
-    uint32_t limit[2] = {(uint32_t)__builtin_popcountll(a->m->ints), (uint32_t)__builtin_popcountll(a->m->floats)};
+    uint32_t limit[2] = {(uint32_t)__builtin_popcountll(a->m->ints),
+                         (uint32_t)__builtin_popcountll(a->m->floats)};
     uint32_t count[2] = {0, 0};
     bool *in = lin_alloc(a->f->arena, n + 1);
     for (uint32_t k = 0; k < n; k++)

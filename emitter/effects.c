@@ -58,8 +58,9 @@ effects effects_of(const cmm_expr *e)
     effects r = own_effects(e);
     for (uint32_t i = 0; i < e->nargs; i++)
         r = effects_join(r, effects_of(e->args[i]));
-    ((cmm_expr *)(uintptr_t)e)->flags |= (uint16_t)(KNOWN | r.effect << EFFECT_SHIFT |
-                                                    r.reads << READS_SHIFT | (r.simple ? SIMPLE : 0));
+    ((cmm_expr *)(uintptr_t)e)->flags |=
+        (uint16_t)(KNOWN | r.effect << EFFECT_SHIFT | r.reads << READS_SHIFT |
+                   (r.simple ? SIMPLE : 0));
     return r;
 }
 

@@ -98,7 +98,8 @@ uint32_t e_float_label(emit *e, uint64_t bits)
             abort();
         for (uint32_t k = 0; k < l->room; k++)
             if (l->entry[k].label) {
-                uint32_t h = (uint32_t)(l->entry[k].bits * 0x9e3779b97f4a7c15u >> 40) & (bigger.room - 1);
+                uint32_t h =
+                    (uint32_t)(l->entry[k].bits * 0x9e3779b97f4a7c15u >> 40) & (bigger.room - 1);
                 while (bigger.entry[h].label)
                     h = (h + 1) & (bigger.room - 1);
                 bigger.entry[h] = l->entry[k];
@@ -185,9 +186,10 @@ static void set_frame(emit *e)
     uint64_t biggest = (uint64_t)abi->frame_reserved + 8ull * f->nslots + ra +
                        16ull * f->max_trap_depth + f->max_outgoing;
     if (biggest >= 65536)
-        cmm_error(f->unit, f->source->pos,
-                  "the frame of function %s takes %lu bytes; frame descriptors hold less than 65536",
-                  f->source->name->text, (unsigned long)biggest);
+        cmm_error(
+            f->unit, f->source->pos,
+            "the frame of function %s takes %lu bytes; frame descriptors hold less than 65536",
+            f->source->name->text, (unsigned long)biggest);
 }
 
 /* Bytes of stack that the entry check asks for; 0: no check. */
@@ -343,7 +345,7 @@ void e_jump_insn(emit *e, lin_insn *i)
     e_jump(e, e->block->succ[0]);
 }
 
-/* --- functions ----------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 static void emit_block(emit *e, lin_block *b)
 {
     e->block = b;
@@ -367,9 +369,9 @@ static void emit_block(emit *e, lin_block *b)
 static bool falls_into(const lin_block *b, const lin_block *next)
 {
     return next->npred == 1 && next->pred[0] == b &&
-           (b->last->op == LIN_JUMP ||
-            ((b->last->op == LIN_BRANCH || b->last->op == LIN_BRANCHT || b->last->op == LIN_BRANCHF) &&
-             b->succ[0] != b->succ[1]));
+           (b->last->op == LIN_JUMP || ((b->last->op == LIN_BRANCH || b->last->op == LIN_BRANCHT ||
+                                         b->last->op == LIN_BRANCHF) &&
+                                        b->succ[0] != b->succ[1]));
 }
 
 static void section(emit *e, const char *name)

@@ -127,7 +127,8 @@ static void walk(flow *w, lin_vreg v)
 
 void lin_flow(lin_function *f, lin_events *e, int set)
 {
-    uint32_t *ustart = malloc((f->nv + 3) * sizeof *ustart), *dstart = malloc((f->nv + 3) * sizeof *dstart);
+    uint32_t *ustart = malloc((f->nv + 3) * sizeof *ustart),
+             *dstart = malloc((f->nv + 3) * sizeof *dstart);
     flow w = {f, set, find_raisers(f), calloc(f->nblocks, 4), calloc(f->nblocks, 4),
               malloc((f->nblocks + 1) * sizeof *w.work), 0};
     if (!ustart || !dstart || !w.mark || !w.def || !w.work)
@@ -274,7 +275,8 @@ static uint32_t near_use(const annotator *a, const lin_block *b, lin_vreg v)
 
 static void read_wish(const annotator *a, const lin_block *b, lin_operand *o)
 {
-    bool valid = a->stamp[o->v] == b->id + 1 && (a->kill == LIN_NEXT_NONE || a->want_at[o->v] <= a->kill);
+    bool valid =
+        a->stamp[o->v] == b->id + 1 && (a->kill == LIN_NEXT_NONE || a->want_at[o->v] <= a->kill);
     o->want = valid ? a->want[o->v] : -1;
     o->like = valid ? a->like[o->v] : 0;
 }
@@ -373,8 +375,14 @@ static void at_start(annotator *a, lin_block *b)
 
 void lin_annotate(lin_function *f)
 {
-    annotator a = {f, machine_get(f->target, f->options->version), calloc(f->nv, 4), calloc(f->nv, 4),
-                   calloc(f->nv, 4), calloc(f->nv, 1), calloc(f->nv, 4), 0};
+    annotator a = {f,
+                   machine_get(f->target, f->options->version),
+                   calloc(f->nv, 4),
+                   calloc(f->nv, 4),
+                   calloc(f->nv, 4),
+                   calloc(f->nv, 1),
+                   calloc(f->nv, 4),
+                   0};
     if (!a.stamp || !a.next || !a.like || !a.want || !a.want_at)
         abort();
     for (uint32_t k = f->nrpo; k-- > 0;) {
@@ -407,9 +415,10 @@ static void report_derived(lin_function *f, const lin_insn *i, lin_vreg v)
 {
     static const char *const what[] = {[LIN_ALLOC] = "an allocation", [LIN_POLL] = "a poll"};
     uint32_t pos = f->v[v].pos ? f->v[v].pos : f->source->pos;
-    cmm_error(f->unit, pos,
-              "a derived pointer (addr) of function %s is live over %s: the GC could move its block",
-              f->source->name->text, i->op == LIN_ALLOC || i->op == LIN_POLL ? what[i->op] : "a call");
+    cmm_error(
+        f->unit, pos,
+        "a derived pointer (addr) of function %s is live over %s: the GC could move its block",
+        f->source->name->text, i->op == LIN_ALLOC || i->op == LIN_POLL ? what[i->op] : "a call");
 }
 
 bool lin_check_derived(lin_function *f)

@@ -296,8 +296,7 @@ static bool deliver(const job *j, const char *input, const char *text, size_t si
     return ok;
 }
 
-/* --- one input ----------------------------------------------------------------------------------
- */
+/* --- one input -------------------------------------------------------------------------------- */
 static void must(bool ok) {
     if (!ok) {
         fprintf(stderr, "cmmc: out of memory\n");

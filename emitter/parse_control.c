@@ -54,8 +54,7 @@ cmm_expr *parse_try(parser *p, uint32_t pos) {
     return e;
 }
 
-/* --- switch
- * ------------------------------------------------------------------------------------------ */
+/* --- switch ----------------------------------------------------------------------------------- */
 #define MAX_SWITCH 1000000
 
 typedef struct {
@@ -151,8 +150,7 @@ cmm_expr *parse_switch(parser *p, uint32_t pos) {
     return e;
 }
 
-/* --- catch
- * --------------------------------------------------------------------------------------------- */
+/* --- catch ------------------------------------------------------------------------------------ */
 static cmm_handler *define_label(parser *p, cmm_sym *name, uint32_t pos) {
     cmm_handler *h = label(p, name, pos);
     if (h->index != 0) {
@@ -259,8 +257,7 @@ cmm_expr *parse_catch(parser *p, uint32_t pos) {
     return e;
 }
 
-/* --- while
- * ---------------------------------------------------------------------------------------------- */
+/* --- while ------------------------------------------------------------------------------------ */
 static cmm_expr *jump(parser *p, cmm_handler *h, uint32_t pos) {
     cmm_expr *e = leaf(p, CMM_EXIT, pos);
     e->u.handler = h;

@@ -455,8 +455,7 @@ static cmm_expr *parse_alloc(parser *p, uint32_t pos) {
     return e;
 }
 
-/* --- calls --------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 static cmm_expr *parse_app(parser *p, uint32_t pos) {
     size_t mark = p->nstack;
     const cmm_dbg *dbg = parse_dbg(p);
@@ -686,8 +685,7 @@ static cmm_expr *parse_extcall(parser *p, uint32_t pos) {
     return e;
 }
 
-/* --- what follows a parenthesis
- * ------------------------------------------------------------------------------ */
+/* --- what follows a parenthesis --------------------------------------------------------------- */
 static cmm_expr *parse_form(parser *p, uint32_t pos) {
     if (p->tok.kind != T_WORD) {
         unexpected(p, "an operator");

@@ -88,7 +88,8 @@ static void print_insn(const lin_function *f, const lin_insn *i, FILE *out)
         i->op == LIN_SETF)
         fprintf(out, ".%s", lin_cc_names[i->cc]);
     if (i->op == LIN_LOAD || i->op == LIN_STORE)
-        fprintf(out, " %s%s", cmm_chunks[i->chunk].name, i->flags & LIN_F_BARRIER ? " barrier" : "");
+        fprintf(out, " %s%s", cmm_chunks[i->chunk].name,
+                i->flags & LIN_F_BARRIER ? " barrier" : "");
     bool comma = false;
     for (unsigned k = 0; k < i->nargs; k++) {
         if ((int)k == i->base || (int)k == i->index)

@@ -544,7 +544,8 @@ static void one_insn(ra *a, lin_insn *i)
 
 static void record_exit(ra *a, lin_block *b)
 {
-    b->exit = lin_alloc(a->f->arena, ((unsigned)__builtin_popcountll(a->used) + 1) * sizeof *b->exit);
+    b->exit =
+        lin_alloc(a->f->arena, ((unsigned)__builtin_popcountll(a->used) + 1) * sizeof *b->exit);
     b->nexit = 0;
     for (uint64_t u = a->used; u; u &= u - 1) {
         lin_vreg v = a->in[__builtin_ctzll(u)];

@@ -392,7 +392,8 @@ static void sel_exit(sel *s, const cmm_expr *e)
     handler_info *h = &s->handlers[e->u.handler->id];
     sel_opn *o = lin_alloc(s->f->arena, (e->nargs + 1) * sizeof *o);
     lin_vreg *from = lin_alloc(s->f->arena, (h->n + 1) * sizeof *from);
-    if (h->n == e->nargs && single_components(e)) { /* one component each: operands may be deferred */
+    if (h->n == e->nargs &&
+        single_components(e)) { /* one component each: operands may be deferred */
         sel_args(s, e->args, e->nargs, o);
         if (h->n == 1 && s->b && o[0].e) {
             val d = {.n = 1, .v = {h->v[0]}};
@@ -546,7 +547,7 @@ void sel_expr(sel *s, const cmm_expr *e, val *d)
     s->dbg = outer;
 }
 
-/* --- tail position ------------------------------------------------------------------------------ */
+/* --- tail position ---------------------------------------------------------------------------- */
 static void tail_value(sel *s, const cmm_expr *e)
 {
     val d = {.n = 0};
@@ -610,7 +611,7 @@ void sel_tail(sel *s, const cmm_expr *e)
     s->dbg = outer;
 }
 
-/* --- functions ------------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 /* A vreg with one definition, a constant, is made again where it is needed. */
 static void find_remats(lin_function *f)
 {

@@ -37,7 +37,8 @@ static void result_places(const sel *s, cmm_type type, lin_place *place)
 {
     unsigned ni = 0, nf = 0;
     for (unsigned k = 0; k < cmm_type_count(type); k++)
-        place[k] = cmm_type_at(type, k) == CMM_FLOAT ? s->m->float_args[nf++] : s->m->int_args[ni++];
+        place[k] =
+            cmm_type_at(type, k) == CMM_FLOAT ? s->m->float_args[nf++] : s->m->int_args[ni++];
 }
 
 static lin_call *new_call(sel *s, unsigned nargs)
@@ -256,14 +257,16 @@ void sel_apply(sel *s, const cmm_expr *e, val *d)
     i->u.call->fixed_results = true;
     d->n = i->nres;
     for (unsigned k = 0; k < i->nres; k++)
-        d->v[k] = lin_res(i, k)->v = d->v[k] ? d->v[k] : lin_new_vreg(s->f, cmm_type_at(e->type, k));
+        d->v[k] = lin_res(i, k)->v =
+            d->v[k] ? d->v[k] : lin_new_vreg(s->f, cmm_type_at(e->type, k));
     if (e->type == CMM_NEVER)
         sel_finish(s, sel_emit(s, LIN_RETURN, 0, 0), 0, NULL);
 }
 
 static bool calls_itself(const sel *s, const cmm_expr *e, const arguments *a)
 {
-    if (e->args[0]->kind != CMM_SYMBOL || e->args[0]->u.sym != s->source->name || a->n != s->nparams)
+    if (e->args[0]->kind != CMM_SYMBOL || e->args[0]->u.sym != s->source->name ||
+        a->n != s->nparams)
         return false;
     for (unsigned k = 0; k < a->n; k++)
         if ((s->f->v[s->params[k]].component == CMM_FLOAT) != (a->comp[k] == CMM_FLOAT))
@@ -316,7 +319,7 @@ bool sel_tail_apply(sel *s, const cmm_expr *e)
     return true;
 }
 
-/* --- C calls ------------------------------------------------------------------------------------ */
+/* --- C calls ---------------------------------------------------------------------------------- */
 /* Outgoing words start after the port's home area; a place of LIN_SLOT_BASE + n is
  * word n of the whole area. */
 static uint32_t c_places(const sel *s, const uint8_t *comp, unsigned n, lin_place *place)
@@ -380,7 +383,8 @@ static const inline_c *find_inline(const sel *s, const cmm_expr *e)
         return NULL;
     for (size_t k = 0; k < sizeof inlines / sizeof *inlines; k++)
         if (strcmp(inlines[k].name, e->u.ext->name->text) == 0)
-            return (inlines[k].op == LIN_FSQRT ? s->t->has_sqrt : s->t->has_bswap) ? &inlines[k] : NULL;
+            return (inlines[k].op == LIN_FSQRT ? s->t->has_sqrt : s->t->has_bswap) ? &inlines[k]
+                                                                                   : NULL;
     return NULL;
 }
 
@@ -450,14 +454,15 @@ void sel_extcall(sel *s, const cmm_expr *e, val *d)
     for (unsigned k = 0; k < nres; k++) {
         bool flt = cmm_type_at(e->type, k) == CMM_FLOAT;
         call->result[k] = flt ? s->m->c_float_args[nf++] : s->m->int_args[ni++];
-        d->v[k] = lin_res(i, k)->v = d->v[k] ? d->v[k] : lin_new_vreg(s->f, cmm_type_at(e->type, k));
+        d->v[k] = lin_res(i, k)->v =
+            d->v[k] ? d->v[k] : lin_new_vreg(s->f, cmm_type_at(e->type, k));
     }
     call->fixed_results = true;
     if (e->type == CMM_NEVER)
         sel_finish(s, sel_emit(s, LIN_RETURN, 0, 0), 0, NULL);
 }
 
-/* --- raise ------------------------------------------------------------------------------------------ */
+/* --- raise ------------------------------------------------------------------------------------ */
 void sel_raise(sel *s, const cmm_expr *e)
 {
     lin_vreg v = sel_word(s, e->args[0], 0);

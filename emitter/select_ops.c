@@ -401,8 +401,9 @@ static void magic(uint64_t d, uint64_t *m, unsigned *shift)
 
 static lin_vreg divide_power(sel *s, bool mod, lin_vreg a, unsigned k, bool neg, lin_vreg into)
 {
-    lin_vreg bias = k == 1 ? binary_const(s, LIN_SHR, a, 63, 0)
-                           : binary_const(s, LIN_SHR, binary_const(s, LIN_SAR, a, 63, 0), 64 - (int)k, 0);
+    lin_vreg bias =
+        k == 1 ? binary_const(s, LIN_SHR, a, 63, 0)
+               : binary_const(s, LIN_SHR, binary_const(s, LIN_SAR, a, 63, 0), 64 - (int)k, 0);
     lin_vreg t = sel_binary(s, LIN_ADD, vreg_opn(a), vreg_opn(bias), CMM_INT, 0);
     if (mod) {
         lin_vreg low = binary_const(s, LIN_AND, t, -((int64_t)1 << k), 0);
@@ -417,13 +418,15 @@ static lin_vreg divide_magic(sel *s, lin_vreg a, int64_t d, lin_vreg into)
     uint64_t m;
     unsigned shift;
     magic(d < 0 ? -(uint64_t)d : (uint64_t)d, &m, &shift);
-    lin_vreg h = sel_binary(s, LIN_MULH, vreg_opn(a), vreg_opn(sel_int(s, (int64_t)m, 0)), CMM_INT, 0);
+    lin_vreg h =
+        sel_binary(s, LIN_MULH, vreg_opn(a), vreg_opn(sel_int(s, (int64_t)m, 0)), CMM_INT, 0);
     h = sel_binary(s, LIN_ADD, vreg_opn(h), vreg_opn(a), CMM_INT, 0); /* m >= 2^63 always */
     if (shift)
         h = binary_const(s, LIN_SAR, h, shift, 0);
     lin_vreg sign = binary_const(s, LIN_SHR, a, 63, 0);
     lin_vreg q = sel_binary(s, LIN_ADD, vreg_opn(h), vreg_opn(sign), CMM_INT, d < 0 ? 0 : into);
-    return d < 0 ? sel_binary(s, LIN_SUB, vreg_opn(sel_int(s, 0, 0)), vreg_opn(q), CMM_INT, into) : q;
+    return d < 0 ? sel_binary(s, LIN_SUB, vreg_opn(sel_int(s, 0, 0)), vreg_opn(q), CMM_INT, into)
+                 : q;
 }
 
 /* Division by a constant other than 0; 0 when there is no cheap way. */
@@ -436,8 +439,9 @@ lin_vreg sel_divide(sel *s, bool mod, sel_opn o, int64_t d, lin_vreg into)
     if (u == 1) {
         if (mod)
             return sel_int(s, 0, into);
-        return d == 1 ? binary_const(s, LIN_ADD, a, 0, into)
-                      : sel_binary(s, LIN_SUB, vreg_opn(sel_int(s, 0, 0)), vreg_opn(a), CMM_INT, into);
+        return d == 1
+                   ? binary_const(s, LIN_ADD, a, 0, into)
+                   : sel_binary(s, LIN_SUB, vreg_opn(sel_int(s, 0, 0)), vreg_opn(a), CMM_INT, into);
     }
     if ((u & (u - 1)) == 0)
         return divide_power(s, mod, a, (unsigned)__builtin_ctzll(u), d < 0, into);
@@ -462,7 +466,8 @@ static lin_vreg with_constants(sel *s, lin_op op, sel_opn *o, cmm_component c, l
     bool ca = sel_const(s, o[0], &a), cb = sel_const(s, o[1], &b);
     if (ca && cb && fold(op, a, b, &r))
         return sel_int(s, r, into);
-    if (ca && !cb && (op == LIN_ADD || op == LIN_MUL || op == LIN_AND || op == LIN_OR || op == LIN_XOR)) {
+    if (ca && !cb &&
+        (op == LIN_ADD || op == LIN_MUL || op == LIN_AND || op == LIN_OR || op == LIN_XOR)) {
         sel_opn t = o[0];
         o[0] = o[1];
         o[1] = t;
@@ -539,7 +544,7 @@ static lin_insn *compare_float(sel *s, lin_op op, unsigned nres, const cmm_expr 
     return i;
 }
 
-/* --- operators ---------------------------------------------------------------------------------- */
+/* --- operators -------------------------------------------------------------------------------- */
 static const uint8_t plain_op[CMM_NUM_OPS] = {
     [CMM_ADD] = LIN_ADD, [CMM_SUB] = LIN_SUB, [CMM_MUL] = LIN_MUL, [CMM_MULH] = LIN_MULH,
     [CMM_DIV] = LIN_DIV, [CMM_MOD] = LIN_MOD, [CMM_AND] = LIN_AND, [CMM_OR] = LIN_OR,
@@ -619,7 +624,8 @@ static lin_vreg fused_float(sel *s, const cmm_expr *e, lin_vreg into)
     const cmm_expr *of = e->args[0];
     if (of->kind == CMM_MULF && s->t->fuses & TARGET_FUSES_NEG_PRODUCT)
         return fused(s, LIN_FNMUL, 2, of->args, (const uint8_t[]){0, 1}, into);
-    return is_float_sum(of) && s->t->fuses & TARGET_FUSES_NEG_SUM ? fused_sum(s, of, true, into) : 0;
+    return is_float_sum(of) && s->t->fuses & TARGET_FUSES_NEG_SUM ? fused_sum(s, of, true, into)
+                                                                  : 0;
 }
 
 lin_vreg sel_operator(sel *s, const cmm_expr *e, lin_vreg into)
@@ -646,7 +652,7 @@ lin_vreg sel_operator(sel *s, const cmm_expr *e, lin_vreg into)
     return r ? r : sel_binary(s, op, o[0], o[1], component_of(e), into);
 }
 
-/* --- conditions ------------------------------------------------------------------------------------ */
+/* --- conditions ------------------------------------------------------------------------------- */
 static void branch(sel *s, lin_insn *i, lin_block *yes, lin_block *no)
 {
     sel_finish(s, i, 2, (lin_block *[]){yes, no});
@@ -729,7 +735,7 @@ void sel_condition(sel *s, const cmm_expr *e, lin_block *yes, lin_block *no)
     s->dbg = outer;
 }
 
-/* --- bounds --------------------------------------------------------------------------------------------- */
+/* --- bounds ----------------------------------------------------------------------------------- */
 void sel_checkbound(sel *s, const cmm_expr *e)
 {
     sel_opn o[2];

@@ -171,7 +171,8 @@ static void flow(spiller *s, bool by_store)
         for (lin_insn *i = b->first; i; i = i->next)
             for (unsigned r = 0; r < i->nres; r++) {
                 lin_vreg v = lin_res(i, r)->v;
-                if (!has_slot(s, v) || (by_store ? !stores(i) : !defines(i, v)) || defined[v] == b->id + 1)
+                if (!has_slot(s, v) || (by_store ? !stores(i) : !defines(i, v)) ||
+                    defined[v] == b->id + 1)
                     continue;
                 defined[v] = b->id + 1;
                 lin_add_event(&e.defs, &e.ndefs, &e.defs_room, v, b->id);
@@ -452,7 +453,8 @@ static uint64_t heap_pop(heap *h)
 
 static void share_slots(lin_function *f, interval *iv, uint32_t n)
 {
-    heap busy = {malloc((n + 1) * sizeof(uint64_t)), 0}, spare = {malloc((n + 1) * sizeof(uint64_t)), 0};
+    heap busy = {malloc((n + 1) * sizeof(uint64_t)), 0},
+         spare = {malloc((n + 1) * sizeof(uint64_t)), 0};
     if (!busy.key || !spare.key)
         abort();
     qsort(iv, n, sizeof *iv, by_start);

@@ -200,8 +200,7 @@ static void send(FILE *out, int n) {
     fputs("))))\n)\n\n", out);
 }
 
-/* --- which ones
- * ------------------------------------------------------------------------------------ */
+/* --- which ones ------------------------------------------------------------------------------- */
 static const struct {
     const char *prefix;
     void (*make)(FILE *, int);
@@ -233,8 +232,7 @@ static bool listed(const char *const *list, size_t n, const char *name) {
     return false;
 }
 
-/* --- data
- * --------------------------------------------------------------------------------------------- */
+/* --- data ------------------------------------------------------------------------------------- */
 static void string_block(FILE *out, const char *symbol, const char *text) {
     size_t len = strlen(text), words = len / 8 + 1, pad = words * 8 - 1 - len;
     fprintf(out, "(data int %zu \"%s\": string \"%s\" skip %zu byte %zu)\n",

@@ -29,7 +29,8 @@ struct tables *tables_new(cmm_unit *unit, const cmmc_options *options)
     else if (fk_builder_new(t->generation, options->abi, &t->builder, &err) == FK_OK)
         return t;
     else
-        cmm_error(unit, 0, "frametable format %s: %s", fk_generation_name(t->generation), err.message);
+        cmm_error(unit, 0, "frametable format %s: %s", fk_generation_name(t->generation),
+                  err.message);
     free(t);
     return NULL;
 }
@@ -48,7 +49,8 @@ static fk_loc convert(const struct tables *t, const cmm_loc *l, bool raise)
     fk_loc r = {.file = l->file->text, .defname = l->scope ? l->scope->text : "", .line = l->line,
                 .end_line = l->end_line > 0 ? l->end_line : l->line, .start_char = l->start_char,
                 .end_char = l->end_char, .end_offset = l->end_char, .raise = raise};
-    bool wide = t->generation == FK_GEN_C || t->generation == FK_GEN_O2 || t->generation == FK_GEN_O3;
+    bool wide =
+        t->generation == FK_GEN_C || t->generation == FK_GEN_O2 || t->generation == FK_GEN_O3;
     if (wide && l->start_bol >= 0 && l->end_bol >= l->start_bol)
         r.end_char = l->end_char - (l->end_bol - l->start_bol);
     return r;
@@ -135,6 +137,8 @@ void tables_add(struct tables *t, emit *e, const lin_insn *i, uint32_t label)
     d.chain = c.chains;
     d.chain_length = c.lengths;
     fk_error err;
+    if (d.frame_size >= 1 << 16)
+        return; /* emit.c has said so */
     if (t->failed || fk_builder_add(t->builder, &d, &err) == FK_OK)
         return;
     cmm_error(t->unit, e->f->source->pos, "function %s: %s", e->f->source->name->text, err.message);

@@ -57,7 +57,10 @@ static const char *mem(emit *e, lin_insn *i)
     if (i->sym) {
         const char *name = e_sym(e, i->sym);
         char *b = lin_alloc(e->f->arena, strlen(name) + 40);
-        out_print(b, strlen(name) + 40, i->disp == 0 ? "%s(%%rip)" : i->disp < 0 ? "%s%ld(%%rip)" : "%s+%ld(%%rip)",
+        out_print(b, strlen(name) + 40,
+                  i->disp == 0  ? "%s(%%rip)"
+                  : i->disp < 0 ? "%s%ld(%%rip)"
+                                : "%s+%ld(%%rip)",
                   name, (long)i->disp);
         return b;
     }
@@ -204,7 +207,8 @@ static void e_divide(emit *e, lin_insn *i)
 
 static void e_shift(emit *e, lin_insn *i)
 {
-    static const char *const names[LIN_TARGET] = {[LIN_SHL] = "salq", [LIN_SHR] = "shrq", [LIN_SAR] = "sarq"};
+    static const char *const names[LIN_TARGET] = {
+        [LIN_SHL] = "salq", [LIN_SHR] = "shrq", [LIN_SAR] = "sarq"};
     if (!(i->flags & LIN_F_IMM))
         e_(e, "%s\t%%cl, %s", names[i->op], res(e, i));
     else if (i->imm == 1 && i->op == LIN_SHL)
@@ -237,7 +241,7 @@ static void e_lea(emit *e, lin_insn *i)
     e_(e, "leaq\t%s, %s", mem(e, i), res(e, i));
 }
 
-/* --- floats ------------------------------------------------------------------------------------- */
+/* --- floats ----------------------------------------------------------------------------------- */
 static void e_fneg(emit *e, lin_insn *i)
 {
     bool neg = i->op == LIN_FNEG;
@@ -277,7 +281,7 @@ static void e_setf(emit *e, lin_insn *i)
     e_(e, "negq\t%s", res(e, i));
 }
 
-/* --- comparisons ----------------------------------------------------------------------------------- */
+/* --- comparisons ------------------------------------------------------------------------------ */
 static const char *const suffix[LIN_NUM_CC] = {
     [LIN_EQ] = "e", [LIN_NE] = "ne", [LIN_LT] = "l", [LIN_LE] = "le", [LIN_GT] = "g", [LIN_GE] = "ge",
     [LIN_LTU] = "b", [LIN_LEU] = "be", [LIN_GTU] = "a", [LIN_GEU] = "ae",
@@ -370,7 +374,7 @@ static void e_switch(emit *e, lin_insn *i)
     e_raw(e, e->options->function_sections ? "\t.previous\n" : "\t.text\n");
 }
 
-/* --- memory ----------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 static void e_load(emit *e, lin_insn *i)
 {
     static const char *const names[CMM_NUM_CHUNKS] = {
@@ -423,7 +427,7 @@ static void e_incoming_word(emit *e, lin_insn *i)
        op(e, d));
 }
 
-/* --- allocation -------------------------------------------------------------------------------------- */
+/* --- allocation ------------------------------------------------------------------------------- */
 static void call(emit *e, const char *name)
 {
     e_(e, "call\t%s%s", name, e->options->pic ? "@PLT" : "");
@@ -477,7 +481,7 @@ static void e_poll(emit *e, lin_insn *i)
     e_label(e, o->back);
 }
 
-/* --- calls ------------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 static void drop_area(emit *e, lin_insn *i)
 {
     uint32_t bytes = (8 * i->u.call->stack_words + 15) & ~15u;
@@ -569,7 +573,7 @@ static void e_checkbound(emit *e, lin_insn *i)
     e_(e, "jbe\t.L%u", e_bound_error(e, i));
 }
 
-/* --- exceptions --------------------------------------------------------------------------------------- */
+/* --- exceptions ------------------------------------------------------------------------------- */
 static void e_pushtrap(emit *e, lin_insn *i)
 {
     int exn = e->m->off_exn_handler;
@@ -605,7 +609,7 @@ static void e_raise(emit *e, lin_insn *i)
     describe(e, i);
 }
 
-/* --- functions ------------------------------------------------------------------------------------------ */
+/* --- functions -------------------------------------------------------------------------------- */
 void amd64_function_head(emit *e, const char *name)
 {
     e_(e, ".globl\t%s", name);
@@ -662,7 +666,7 @@ void amd64_out_of_line(emit *e, ool *o)
         e_(e, "jmp\t.L%u", o->back);
 }
 
-/* --- the table -------------------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 void (*const amd64_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_NOP] = e_nothing, [LIN_PARAMS] = e_nothing, [LIN_INCOMING] = e_incoming_word,
     [LIN_MOVE] = e_move, [LIN_OPAQUE] = e_nothing, [LIN_SWAP] = e_swap,

@@ -72,7 +72,8 @@ lin_vreg amd64_select(struct sel *s, const cmm_expr *e, lin_vreg into)
     bool constant = sel_const(s, sel_child(s, e->args[1]), &c);
     if (constant && is_scaled(s, x))
         return scaled_plus(s, e, into);
-    bool three = (constant && is_int32(c) && is_add(x)) || (!constant && (is_scaled(s, x) || is_scaled(s, y)));
+    bool three = (constant && is_int32(c) && is_add(x)) ||
+                 (!constant && (is_scaled(s, x) || is_scaled(s, y)));
     sel_address a;
     if (!three)
         return 0;

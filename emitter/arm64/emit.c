@@ -156,7 +156,7 @@ void arm64_swap(emit *e, lin_place a, lin_place b)
     e_(e, "%s\t%s, %s", op, e_reg(e, b), t);
 }
 
-/* --- arithmetic -------------------------------------------------------------------------------- */
+/* --- arithmetic ------------------------------------------------------------------------------- */
 static const char *const names[LIN_TARGET_END] = {
     [LIN_SUB] = "sub", [LIN_MUL] = "mul", [LIN_MULH] = "smulh", [LIN_DIV] = "sdiv",
     [LIN_AND] = "and", [LIN_OR] = "orr", [LIN_XOR] = "eor", [LIN_SHL] = "lsl", [LIN_SHR] = "lsr",
@@ -195,13 +195,14 @@ static void e_add(emit *e, lin_insn *i)
     if (i->flags & LIN_F_IMM)
         add_const(e, res(e, i), arg(e, i, 0), i->op == LIN_SUB ? -i->imm : i->imm);
     else
-        e_(e, "%s\t%s, %s, %s", i->op == LIN_SUB ? "sub" : "add", res(e, i), arg(e, i, 0), arg(e, i, 1));
+        e_(e, "%s\t%s, %s, %s", i->op == LIN_SUB ? "sub" : "add", res(e, i), arg(e, i, 0),
+           arg(e, i, 1));
 }
 
 static void e_addshift(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %s, %s, lsl #%ld", i->op == ARM_SUBSHIFT ? "sub" : "add", res(e, i), arg(e, i, 0),
-       arg(e, i, 1), (long)i->imm);
+    e_(e, "%s\t%s, %s, %s, lsl #%ld", i->op == ARM_SUBSHIFT ? "sub" : "add", res(e, i),
+       arg(e, i, 0), arg(e, i, 1), (long)i->imm);
 }
 
 static void e_mod(emit *e, lin_insn *i)
@@ -224,7 +225,7 @@ static void e_bswap(emit *e, lin_insn *i)
     }
 }
 
-/* --- comparisons -------------------------------------------------------------------------------- */
+/* --- comparisons ------------------------------------------------------------------------------ */
 static const char *const conditions[LIN_NUM_CC] = {
     [LIN_EQ] = "eq", [LIN_NE] = "ne", [LIN_LT] = "lt", [LIN_LE] = "le", [LIN_GT] = "gt", [LIN_GE] = "ge",
     [LIN_LTU] = "lo", [LIN_LEU] = "ls", [LIN_GTU] = "hi", [LIN_GEU] = "hs",
@@ -325,7 +326,7 @@ static void e_switch(emit *e, lin_insn *i)
         e_(e, "b\t.L%u", e_block_label(e, e->block->succ[i->u.table[k]]));
 }
 
-/* --- memory -------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 static const char *mem(emit *e, lin_insn *i)
 {
     static char buf[80];
@@ -393,7 +394,7 @@ static void e_incoming_word(emit *e, lin_insn *i)
     stack_access(e, "ldr", res(e, i), e_incoming(e, i->imm));
 }
 
-/* --- allocation ------------------------------------------------------------------------------------ */
+/* --- allocation ------------------------------------------------------------------------------- */
 static void describe(emit *e, lin_insn *i)
 {
     uint32_t label = e_new_label(e);
@@ -440,7 +441,7 @@ static void e_poll(emit *e, lin_insn *i)
     to_ool(e, i, "ls");
 }
 
-/* --- calls ------------------------------------------------------------------------------------------ */
+/* --- calls ------------------------------------------------------------------------------------ */
 static void drop_area(emit *e, lin_insn *i)
 {
     uint32_t bytes = (8 * i->u.call->stack_words + 15) & ~15u;
@@ -534,7 +535,7 @@ static void e_checkbound(emit *e, lin_insn *i)
     branch_if(e, "ls", e_bound_error(e, i), i->far);
 }
 
-/* --- exceptions -------------------------------------------------------------------------------------- */
+/* --- exceptions ------------------------------------------------------------------------------- */
 static void e_pushtrap(emit *e, lin_insn *i)
 {
     uint32_t label = e_block_label(e, i->u.target);
@@ -567,7 +568,7 @@ static void e_raise(emit *e, lin_insn *i)
     describe(e, i);
 }
 
-/* --- functions ------------------------------------------------------------------------------------------ */
+/* --- functions -------------------------------------------------------------------------------- */
 /* The overflow code stands before the entry, so that its distance never matters. */
 void arm64_function_head(emit *e, const char *name)
 {
@@ -630,7 +631,7 @@ unsigned arm64_size(emit *e, lin_insn *i)
     return 4 * (n + (i->op == LIN_SWITCH ? (unsigned)i->imm : 0));
 }
 
-/* --- the table -------------------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 void (*const arm64_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_NOP] = e_nothing, [LIN_PARAMS] = e_nothing, [LIN_INCOMING] = e_incoming_word,
     [LIN_MOVE] = e_move, [LIN_OPAQUE] = e_nothing, [LIN_SWAP] = e_swap,

@@ -62,8 +62,8 @@ static bool is_shift(struct sel *s, const cmm_expr *e, int64_t *k)
 }
 
 /* op with arguments a, b (, c), evaluated right to left */
-static lin_vreg fused(struct sel *s, const cmm_expr *e, lin_op op, unsigned n, cmm_expr *const *args,
-                      int64_t imm, lin_vreg into)
+static lin_vreg fused(struct sel *s, const cmm_expr *e, lin_op op, unsigned n,
+                      cmm_expr *const *args, int64_t imm, lin_vreg into)
 {
     sel_opn o[3];
     lin_vreg v[3];

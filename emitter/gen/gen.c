@@ -169,8 +169,10 @@ static void divide(gen *g, int depth)
 
 static void compare(gen *g, int depth)
 {
-    static const char *const words[] = {"==", "!=", "<", "<=", ">", ">=", "==a", "!=a", "<a", "<=a", ">a", ">=a"};
-    static const char *const floats[] = {"==f", "!=f", "<f", "<=f", ">f", ">=f", "!<f", "!<=f", "!>f", "!>=f"};
+    static const char *const words[] = {
+        "==", "!=", "<", "<=", ">", ">=", "==a", "!=a", "<a", "<=a", ">a", ">=a"};
+    static const char *const floats[] = {"==f", "!=f", "<f",   "<=f", ">f",
+                                         ">=f", "!<f", "!<=f", "!>f", "!>=f"};
     if (chance(g, 70)) {
         operands(g, words[pick(g, 12)], INT, depth);
     } else {
@@ -211,7 +213,8 @@ static void int_of_float(gen *g, int depth)
     int id = g->next_var++;
     put(g, "(let \"v/%d\" ", id);
     expr(g, FLOAT, depth, false);
-    put(g, " (if (<f (absf \"v/%d\") 0f430c6bf526340000) (intoffloat \"v/%d\") %d))", id, id, pick(g, 9));
+    put(g, " (if (<f (absf \"v/%d\") 0f430c6bf526340000) (intoffloat \"v/%d\") %d))", id, id,
+        pick(g, 9));
 }
 
 static void head_of_list(gen *g, int depth)
@@ -488,7 +491,8 @@ static bool call(gen *g, type t, int depth)
             continue;
         }
         g->cost += g->multiplier * fn->cost;
-        put(g, chance(g, 25) ? "(app (opaque \"g%" PRIu64 "_f%d\")" : "(app \"g%" PRIu64 "_f%d\"", g->seed, f);
+        put(g, chance(g, 25) ? "(app (opaque \"g%" PRIu64 "_f%d\")" : "(app \"g%" PRIu64 "_f%d\"",
+            g->seed, f);
         for (int i = 0; i < fn->nparams; i++) {
             put(g, " ");
             expr(g, fn->params[i], i < 4 ? depth - 1 : 0, false);
@@ -566,8 +570,10 @@ static void loop(gen *g, int depth)
 {
     int n = 1 + pick(g, 5), again = g->next_label++, out = g->next_label++, id = g->next_var++;
     int mark = g->nvars;
-    put(g, "(let_mut \"v/%d\" int 0 (catch (catch rec (exit %d) (with (%d)\n (if (< \"v/%d\" %d) (seq ", id,
-        again, again, id, n);
+    put(g,
+        "(let_mut \"v/%d\" int 0 (catch (catch rec (exit %d) (with (%d)\n (if (< \"v/%d\" %d) "
+        "(seq ",
+        id, again, again, id, n);
     if (g->nvars < MAX_VARS) {
         g->vars[g->nvars++] = (variable){INT, id, false};
     }
@@ -579,8 +585,8 @@ static void loop(gen *g, int depth)
     g->loops--;
     g->multiplier /= n;
     g->nvars = mark;
-    put(g, " (assign \"v/%d\" (+ \"v/%d\" 1)) (exit %d)) (exit %d)))) (with (%d) [])))", id, id, again, out,
-        out);
+    put(g, " (assign \"v/%d\" (+ \"v/%d\" 1)) (exit %d)) (exit %d)))) (with (%d) [])))", id, id,
+        again, out, out);
 }
 
 static void statement(gen *g, int depth)
@@ -631,7 +637,7 @@ static void body(gen *g, type t, int depth)
     put(g, ")");
 }
 
-/* --- programs ----------------------------------------------------------------------------------- */
+/* --- programs --------------------------------------------------------------------------------- */
 static void write_function(gen *g, int index, type result, int nparams)
 {
     function *f = &g->fns[index];
@@ -645,7 +651,8 @@ static void write_function(gen *g, int index, type result, int nparams)
     put(g, "(function \"g%" PRIu64 "_f%d\" (", g->seed, index);
     for (int i = 0; i < nparams; i++) {
         f->params[i] = any_type(g);
-        put(g, "%s\"v/%d\" %s", i > 0 ? " " : "", declare(g, f->params[i], false), type_names[f->params[i]]);
+        put(g, "%s\"v/%d\" %s", i > 0 ? " " : "", declare(g, f->params[i], false),
+            type_names[f->params[i]]);
     }
     put(g, chance(g, 50) ? ") () poll_default\n " : ") (reduce_code_size) poll_default\n ");
     /* a body of mutable variables to play with */
@@ -714,14 +721,16 @@ static void write_program(gen *g, uint64_t seed)
         put(g, "(xor ");
     }
     for (int i = 0; i < TABLE_WORDS; i++) {
-        put(g, "(* %d (load_mut int (+a \"g%" PRIu64 "_t\" %d)))%s ", 2 * i + 1, seed, 8 * i, i > 0 ? ")" : "");
+        put(g, "(* %d (load_mut int (+a \"g%" PRIu64 "_t\" %d)))%s ", 2 * i + 1, seed, 8 * i,
+            i > 0 ? ")" : "");
     }
     put(g, "int->unit) 1))\n\n");
 }
 
 static void write_unit(gen *g, uint64_t seed, uint64_t count)
 {
-    fprintf(g->out, "; cmm lossless 1\n; cmm-gen --seed=%" PRIu64 " --count=%" PRIu64 " --size=%d\n", seed,
+    fprintf(g->out,
+            "; cmm lossless 1\n; cmm-gen --seed=%" PRIu64 " --count=%" PRIu64 " --size=%d\n", seed,
             count, g->size);
     for (uint64_t i = 0; i < count; i++) {
         write_program(g, seed + i);
@@ -729,15 +738,22 @@ static void write_unit(gen *g, uint64_t seed, uint64_t count)
     char unit[40];
     snprintf(unit, sizeof unit, "camlGen%" PRIu64, seed);
     fprintf(g->out, "(function \"%s.entry\" () (reduce_code_size) poll_default (seq\n", unit);
-    fprintf(g->out, " (extcall noalloc \"caml_register_named_value\" \"%s.n\" \"%s.b\" ->unit)\n", unit, unit);
+    fprintf(g->out, " (extcall noalloc \"caml_register_named_value\" \"%s.n\" \"%s.b\" ->unit)\n",
+            unit, unit);
     for (uint64_t i = 0; i < count; i++) {
         fprintf(g->out, " (app \"g%" PRIu64 "_run\" int)\n", seed + i);
     }
-    fprintf(g->out, " 1))\n(data int 768 global \"%s\" \"%s\": global \"%s.gc_roots\" \"%s.gc_roots\": int 0)\n",
+    fprintf(g->out,
+            " 1))\n(data int 768 global \"%s\" \"%s\": global \"%s.gc_roots\" \"%s.gc_roots\": int "
+            "0)\n",
             unit, unit, unit, unit);
-    fprintf(g->out, "(data int 2816 \"%s.b\": addr \"caml_exn_Invalid_argument\" addr \"%s.t\")\n", unit, unit);
-    fprintf(g->out, "(data int 4092 \"%s.t\": string \"index out of bounds\" skip 4 byte 4)\n", unit);
-    fprintf(g->out, "(data int 5116 \"%s.n\": string \"Pervasives.array_bound_error\" skip 3 byte 3)\n", unit);
+    fprintf(g->out, "(data int 2816 \"%s.b\": addr \"caml_exn_Invalid_argument\" addr \"%s.t\")\n",
+            unit, unit);
+    fprintf(g->out, "(data int 4092 \"%s.t\": string \"index out of bounds\" skip 4 byte 4)\n",
+            unit);
+    fprintf(g->out,
+            "(data int 5116 \"%s.n\": string \"Pervasives.array_bound_error\" skip 3 byte 3)\n",
+            unit);
 }
 
 int main(int argc, char **argv)
@@ -748,7 +764,8 @@ int main(int argc, char **argv)
     g.size = 5;
     for (int i = 1; i < argc; i++) {
         if (sscanf(argv[i], "--seed=%" SCNu64, &seed) != 1 &&
-            sscanf(argv[i], "--count=%" SCNu64, &count) != 1 && sscanf(argv[i], "--size=%d", &g.size) != 1) {
+            sscanf(argv[i], "--count=%" SCNu64, &count) != 1 &&
+            sscanf(argv[i], "--size=%d", &g.size) != 1) {
             fprintf(stderr, "usage: cmm-gen [--seed=N] [--count=K] [--size=S]\n");
             return 3;
         }

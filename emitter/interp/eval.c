@@ -182,8 +182,7 @@ static status do_try(frame *f, const cmm_expr *e, bool tail, value *out) {
     return eval(f, e->args[1], tail, out);
 }
 
-/* --- calls --------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 static linked *function_at(frame *f, uint64_t address) {
     uint64_t index = (address - (uint64_t)(uintptr_t)f->in->code) / 16;
     return index < f->in->nfunctions ? f->in->functions[index] : NULL;
@@ -282,8 +281,7 @@ static status do_extcall(frame *f, const cmm_expr *e, value *out) {
     return s;
 }
 
-/* --- memory
- * ----------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 static status do_load(frame *f, const cmm_expr *e, value *out) {
     value a;
     status s = eval(f, e->args[0], false, &a);
@@ -390,8 +388,7 @@ static status do_operator(frame *f, const cmm_expr *e, value *out) {
     return OK;
 }
 
-/* --- everything
- * ---------------------------------------------------------------------------------------- */
+/* --- everything ------------------------------------------------------------------------------- */
 static status too_deep(frame *f, const cmm_expr *e) {
     char here;
     ptrdiff_t used = f->in->stack_base - &here;
@@ -464,8 +461,7 @@ static status eval(frame *f, const cmm_expr *e, bool tail, value *out) {
     }
 }
 
-/* --- programs
- * --------------------------------------------------------------------------------------------- */
+/* --- programs --------------------------------------------------------------------------------- */
 static bool run_function(interp *in, linked *l) {
     value result;
     in->nargs = 0;

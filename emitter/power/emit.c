@@ -227,7 +227,8 @@ static void e_or(emit *e, lin_insn *i)
 
 static void e_shift(emit *e, lin_insn *i)
 {
-    static const char *const names[LIN_TARGET] = {[LIN_SHL] = "sldi", [LIN_SHR] = "srdi", [LIN_SAR] = "sradi"};
+    static const char *const names[LIN_TARGET] = {
+        [LIN_SHL] = "sldi", [LIN_SHR] = "srdi", [LIN_SAR] = "sradi"};
     if (i->flags & LIN_F_IMM)
         e_(e, "%s\t%s, %s, %ld", names[i->op], res_reg(e, i), arg_reg(e, i, 0), (long)i->imm);
     else
@@ -500,7 +501,7 @@ static void e_poll(emit *e, lin_insn *i)
     limit_check(e, i, false);
 }
 
-/* --- calls ---------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 static void move_sp(emit *e, int64_t n)
 {
     add_const(e, "%r1", "%r1", n);
@@ -618,7 +619,7 @@ static void e_checkbound(emit *e, lin_insn *i)
     branch_on(e, i->far, condition[LIN_LEU].bit, condition[LIN_LEU].set, error);
 }
 
-/* --- exceptions -------------------------------------------------------------------------------------- */
+/* --- exceptions ------------------------------------------------------------------------------- */
 static void e_pushtrap(emit *e, lin_insn *i)
 {
     uint32_t handler = e_block_label(e, i->u.target);
@@ -659,7 +660,7 @@ static void e_raise(emit *e, lin_insn *i)
     branch_and_link(e, i, i->cc == LIN_RAISE_REGULAR ? "caml_raise_exn" : "caml_reraise_exn");
 }
 
-/* --- functions --------------------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 void power_file_head(emit *e)
 {
     e_(e, ".abiversion\t2");
@@ -741,7 +742,7 @@ unsigned power_size(emit *e, lin_insn *i)
     }
 }
 
-/* --- the table ------------------------------------------------------------------------------------------------ */
+/* --- the table -------------------------------------------------------------------------------- */
 void (*const power_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_NOP] = e_nothing, [LIN_PARAMS] = e_nothing, [LIN_INCOMING] = e_incoming_word,
     [LIN_MOVE] = e_move, [LIN_OPAQUE] = e_nothing, [LIN_SWAP] = e_swap,

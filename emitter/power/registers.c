@@ -3,11 +3,12 @@
 #include "emitter/power/power.h"
 
 static const int8_t order[] = {
-    R3, R4, R5, R6, R7, R8, R9, R10, R14, R15, R16, R17, R18, R19, R20, R21, R22, R23, R24, R25, R26,
-    R27, R28,
-    FLT(1), FLT(2), FLT(3), FLT(4), FLT(5), FLT(6), FLT(7), FLT(8), FLT(9), FLT(10), FLT(11), FLT(12),
-    FLT(13), FLT(14), FLT(15), FLT(16), FLT(17), FLT(18), FLT(19), FLT(20), FLT(21), FLT(22), FLT(23),
-    FLT(24), FLT(25), FLT(26), FLT(27), FLT(28), FLT(29), FLT(30), FLT(31), -1,
+    R3,      R4,      R5,      R6,      R7,      R8,      R9,      R10,     R14,     R15,
+    R16,     R17,     R18,     R19,     R20,     R21,     R22,     R23,     R24,     R25,
+    R26,     R27,     R28,     FLT(1),  FLT(2),  FLT(3),  FLT(4),  FLT(5),  FLT(6),  FLT(7),
+    FLT(8),  FLT(9),  FLT(10), FLT(11), FLT(12), FLT(13), FLT(14), FLT(15), FLT(16), FLT(17),
+    FLT(18), FLT(19), FLT(20), FLT(21), FLT(22), FLT(23), FLT(24), FLT(25), FLT(26), FLT(27),
+    FLT(28), FLT(29), FLT(30), FLT(31), -1,
 };
 
 static void constrain(const lin_insn *i, lin_constraint *c)

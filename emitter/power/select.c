@@ -52,7 +52,8 @@ bool power_imm_ok(lin_op op, lin_cc cc, int64_t n)
  * loads need a displacement that is a multiple of 4. */
 bool power_amode_ok(const lin_amode *m, cmm_chunk chunk, bool store)
 {
-    bool by_four = (cmm_chunks[chunk].bytes == 8 && chunk != CMM_DOUBLE) || (chunk == CMM_INT32_S && !store);
+    bool by_four =
+        (cmm_chunks[chunk].bytes == 8 && chunk != CMM_DOUBLE) || (chunk == CMM_INT32_S && !store);
     if (m->sym || !m->has_base)
         return false;
     if (m->has_index)

@@ -93,8 +93,12 @@ void riscv64_move(emit *e, lin_place to, lin_place from)
     else if (lin_is_slot(to))
         store_slot(e, from, e_slot(e, to));
     else
-        e_(e, "%s\t%s, %s", ft && ff ? "fmv.d" : ft ? "fmv.d.x" : ff ? "fmv.x.d" : "mv", e_reg(e, to),
-           e_reg(e, from));
+        e_(e, "%s\t%s, %s",
+           ft && ff ? "fmv.d"
+           : ft     ? "fmv.d.x"
+           : ff     ? "fmv.x.d"
+                    : "mv",
+           e_reg(e, to), e_reg(e, from));
 }
 
 void riscv64_swap(emit *e, lin_place a, lin_place b)
@@ -139,7 +143,8 @@ static void e_add(emit *e, lin_insn *i)
     if (i->flags & LIN_F_IMM)
         add_const(e, res(e, i), arg(e, i, 0), i->op == LIN_SUB ? -i->imm : i->imm);
     else
-        e_(e, "%s\t%s, %s, %s", i->op == LIN_SUB ? "sub" : "add", res(e, i), arg(e, i, 0), arg(e, i, 1));
+        e_(e, "%s\t%s, %s, %s", i->op == LIN_SUB ? "sub" : "add", res(e, i), arg(e, i, 0),
+           arg(e, i, 1));
 }
 
 static void e_fofi(emit *e, lin_insn *i)
@@ -286,10 +291,12 @@ static void e_switch(emit *e, lin_insn *i)
     e_label(e, table);
     for (int64_t k = 0; k < i->imm; k++)
         e_(e, i->far ? ".quad\t.L%u" : "j\t.L%u", e_block_label(e, e->block->succ[i->u.table[k]]));
-    e_raw(e, !i->far ? "\t.option\tpop\n" : e->options->function_sections ? "\t.previous\n" : "\t.text\n");
+    e_raw(e, !i->far                         ? "\t.option\tpop\n"
+             : e->options->function_sections ? "\t.previous\n"
+                                             : "\t.text\n");
 }
 
-/* --- memory ------------------------------------------------------------------------------------ */
+/* --- memory ----------------------------------------------------------------------------------- */
 static void e_load(emit *e, lin_insn *i)
 {
     static const char *const ops[CMM_NUM_CHUNKS] = {
@@ -325,12 +332,14 @@ static void e_store(emit *e, lin_insn *i)
 
 static void e_loaddom(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %ld(s11)", lin_is_float_reg(lin_res(i, 0)->place) ? "fld" : "ld", res(e, i), (long)i->imm);
+    e_(e, "%s\t%s, %ld(s11)", lin_is_float_reg(lin_res(i, 0)->place) ? "fld" : "ld", res(e, i),
+       (long)i->imm);
 }
 
 static void e_storedom(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %ld(s11)", lin_is_float_reg(lin_arg(i, 0)->place) ? "fsd" : "sd", arg(e, i, 0), (long)i->imm);
+    e_(e, "%s\t%s, %ld(s11)", lin_is_float_reg(lin_arg(i, 0)->place) ? "fsd" : "sd", arg(e, i, 0),
+       (long)i->imm);
 }
 
 static void e_incoming_word(emit *e, lin_insn *i)
@@ -338,7 +347,7 @@ static void e_incoming_word(emit *e, lin_insn *i)
     load_slot(e, lin_res(i, 0)->place, e_incoming(e, i->imm));
 }
 
-/* --- allocation --------------------------------------------------------------------------------- */
+/* --- allocation ------------------------------------------------------------------------------- */
 static void describe(emit *e, lin_insn *i)
 {
     uint32_t label = e_new_label(e);
@@ -382,7 +391,7 @@ static void e_poll(emit *e, lin_insn *i)
     check_limit(e, i);
 }
 
-/* --- calls ------------------------------------------------------------------------------------------ */
+/* --- calls ------------------------------------------------------------------------------------ */
 static void drop_area(emit *e, lin_insn *i)
 {
     uint32_t bytes = (8 * i->u.call->stack_words + 15) & ~15u;
@@ -474,7 +483,7 @@ static void e_checkbound(emit *e, lin_insn *i)
               e_bound_error(e, i), i->far);
 }
 
-/* --- exceptions --------------------------------------------------------------------------------------- */
+/* --- exceptions ------------------------------------------------------------------------------- */
 static void e_pushtrap(emit *e, lin_insn *i)
 {
     e_(e, "lla\tt1, .L%u", e_block_label(e, i->u.target));
@@ -507,7 +516,7 @@ static void e_raise(emit *e, lin_insn *i)
     describe(e, i);
 }
 
-/* --- functions -------------------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 void riscv64_file_head(emit *e)
 {
     e_(e, ".option\t%s", e->options->pic ? "pic" : "nopic");
@@ -589,7 +598,7 @@ unsigned riscv64_size(emit *e, lin_insn *i)
     return 4 * (n + (i->op == LIN_SWITCH ? (unsigned)i->imm : 0));
 }
 
-/* --- the table --------------------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 void (*const riscv64_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_NOP] = e_nothing, [LIN_PARAMS] = e_nothing, [LIN_INCOMING] = e_incoming_word,
     [LIN_MOVE] = e_move, [LIN_OPAQUE] = e_nothing, [LIN_SWAP] = e_swap,

@@ -78,8 +78,8 @@ void s390x_move(emit *e, lin_place to, lin_place from)
         e_(e, "lg\t%%r1, %s", slot(e, from));
         e_(e, "stg\t%%r1, %s", slot(e, to));
     } else if (lin_is_slot(to))
-        e_(e, "%s\t%s, %s", lin_is_float_reg(from) ? float_store(e_slot(e, to)) : "stg", reg(e, from),
-           slot(e, to));
+        e_(e, "%s\t%s, %s", lin_is_float_reg(from) ? float_store(e_slot(e, to)) : "stg",
+           reg(e, from), slot(e, to));
     else if (lin_is_slot(from))
         e_(e, "%s\t%s, %s", lin_is_float_reg(to) ? float_load(e_slot(e, from)) : "lg", reg(e, to),
            slot(e, from));
@@ -222,13 +222,15 @@ static void e_or(emit *e, lin_insn *i)
     if (!(i->flags & LIN_F_IMM))
         three_address(e, i);
     else
-        e_(e, "%s\t%s, %lu", i->op == LIN_OR ? "oilf" : "xilf", res_reg(e, i), (unsigned long)i->imm);
+        e_(e, "%s\t%s, %lu", i->op == LIN_OR ? "oilf" : "xilf", res_reg(e, i),
+           (unsigned long)i->imm);
 }
 
 static void e_mul(emit *e, lin_insn *i)
 {
     if (i->flags & LIN_F_IMM)
-        e_(e, "%s\t%s, %ld", i->imm == (int16_t)i->imm ? "mghi" : "msgfi", res_reg(e, i), (long)i->imm);
+        e_(e, "%s\t%s, %ld", i->imm == (int16_t)i->imm ? "mghi" : "msgfi", res_reg(e, i),
+           (long)i->imm);
     else
         e_(e, lin_is_slot(arg(i, 1)) ? "msg\t%s, %s" : "msgr\t%s, %s", res_reg(e, i),
            lin_is_slot(arg(i, 1)) ? slot(e, arg(i, 1)) : arg_reg(e, i, 1));
@@ -254,13 +256,15 @@ static void e_divide(emit *e, lin_insn *i)
 {
     bool in_slot = lin_is_slot(arg(i, 1));
     e_(e, "lgr\t%%r1, %s", arg_reg(e, i, 0));
-    e_(e, in_slot ? "dsg\t%%r0, %s" : "dsgr\t%%r0, %s", in_slot ? slot(e, arg(i, 1)) : arg_reg(e, i, 1));
+    e_(e, in_slot ? "dsg\t%%r0, %s" : "dsgr\t%%r0, %s",
+       in_slot ? slot(e, arg(i, 1)) : arg_reg(e, i, 1));
     e_(e, "lgr\t%s, %s", res_reg(e, i), i->op == LIN_DIV ? "%r1" : "%r0");
 }
 
 static void e_shift(emit *e, lin_insn *i)
 {
-    static const char *const names[LIN_TARGET] = {[LIN_SHL] = "sllg", [LIN_SHR] = "srlg", [LIN_SAR] = "srag"};
+    static const char *const names[LIN_TARGET] = {
+        [LIN_SHL] = "sllg", [LIN_SHR] = "srlg", [LIN_SAR] = "srag"};
     if (i->flags & LIN_F_IMM)
         e_(e, "%s\t%s, %s, %ld", names[i->op], res_reg(e, i), arg_reg(e, i, 0), (long)i->imm);
     else
@@ -496,7 +500,9 @@ static void e_store(emit *e, lin_insn *i)
 /* A word at disp(base), of the class of the register. */
 static void word_at(emit *e, bool store, lin_place p, int64_t disp, const char *base)
 {
-    const char *name = lin_is_float_reg(p) ? (store ? float_store(disp) : float_load(disp)) : store ? "stg" : "lg";
+    const char *name = lin_is_float_reg(p) ? (store ? float_store(disp) : float_load(disp))
+                       : store             ? "stg"
+                                           : "lg";
     e_(e, "%s\t%s, %ld(%s)", name, reg(e, p), (long)disp, base);
 }
 
@@ -696,7 +702,7 @@ static void e_raise(emit *e, lin_insn *i)
     describe(e, i);
 }
 
-/* --- functions ---------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 void s390x_function_head(emit *e, const char *name)
 {
     e_(e, ".globl\t%s", name);
@@ -776,7 +782,7 @@ unsigned s390x_size(emit *e, lin_insn *i)
     }
 }
 
-/* --- the table ------------------------------------------------------------------------------------ */
+/* --- the table -------------------------------------------------------------------------------- */
 void (*const s390x_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_NOP] = e_nothing, [LIN_PARAMS] = e_nothing, [LIN_INCOMING] = e_incoming_word,
     [LIN_MOVE] = e_move, [LIN_OPAQUE] = e_nothing, [LIN_SWAP] = e_swap,

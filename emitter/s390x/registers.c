@@ -6,9 +6,9 @@
 #include "emitter/s390x/s390x.h"
 
 static const int8_t order[] = {
-    R2, R3, R4, R5, R6, R7, R8, R9, R12,
-    FLT(0), FLT(1), FLT(2), FLT(3), FLT(4), FLT(5), FLT(6), FLT(7), FLT(8), FLT(9), FLT(10), FLT(11),
-    FLT(12), FLT(13), FLT(14), -1,
+    R2,     R3,      R4,      R5,      R6,      R7,      R8,     R9,     R12,
+    FLT(0), FLT(1),  FLT(2),  FLT(3),  FLT(4),  FLT(5),  FLT(6), FLT(7), FLT(8),
+    FLT(9), FLT(10), FLT(11), FLT(12), FLT(13), FLT(14), -1,
 };
 
 static bool tied_immediate(const lin_insn *i)

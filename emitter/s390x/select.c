@@ -63,7 +63,8 @@ lin_vreg s390x_select(struct sel *s, const cmm_expr *e, lin_vreg into)
 {
     int64_t c;
     sel_address a;
-    if (!is_add(e) || !sel_const(s, sel_child(s, e->args[1]), &c) || !is_add(sel_child(s, e->args[0]).e))
+    if (!is_add(e) || !sel_const(s, sel_child(s, e->args[1]), &c) ||
+        !is_add(sel_child(s, e->args[0]).e))
         return 0;
     if (!sel_sum_fits(s, e) || !sel_match_address(s, e, CMM_WORD_INT, false, &a))
         return 0;
