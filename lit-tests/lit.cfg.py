@@ -65,8 +65,9 @@ for line in open(os.path.join(top, "qemu-ci", "arches")):
     for suite in ("bullseye", "bookworm", "trixie", "forky"):
         if os.path.exists("%s/ocaml-sets/%s-%s/ok" % (cache, suite, debian)):
             config.available_features.add("ocaml-%s-%s" % (suite, name))
-    if os.path.exists("%s/real-ocaml-5.3.0/libs-%s/ok" % (cache, debian)):
-        config.available_features.add("ocaml-libs-" + name)
+    for feature, version in (("ocaml-libs-", "5.3.0"), ("ocaml-libs-5.4-", "5.4.1")):
+        if os.path.exists("%s/real-ocaml-%s/libs-%s/ok" % (cache, version, debian)):
+            config.available_features.add(feature + name)
     for feature, version in (("real-ocaml-", "5.3.0"), ("real-ocaml-5.4-", "5.4.1")):
         if os.path.exists("%s/real-ocaml-%s/%s/ok" % (cache, version, debian)):
             config.available_features.add(feature + name)
