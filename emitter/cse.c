@@ -69,9 +69,18 @@ static bool is_constant(const lin_insn *i)
     return i->op == LIN_CONST || i->op == LIN_FCONST || i->op == LIN_SYMBOL;
 }
 
+/* A sum with a pointer in it is one too, even when the program calls it int. */
 static bool is_derived(const cse *c, const lin_insn *i)
 {
-    return c->f->v[i->ops[0].v].component == CMM_ADDR;
+    if (c->f->v[i->ops[0].v].component == CMM_ADDR)
+        return true;
+    bool sum = i->op == LIN_ADD || i->op == LIN_SUB || i->op == LIN_LEA || i->op >= LIN_TARGET;
+    for (unsigned k = 0; sum && k < i->nargs; k++) {
+        uint8_t of = c->f->v[i->ops[1 + k].v].component;
+        if (of == CMM_VAL || of == CMM_ADDR)
+            return true;
+    }
+    return false;
 }
 
 static uint32_t epoch_of(const cse *c, const lin_insn *i)
