@@ -88,7 +88,7 @@ def tool(build, name):
 
 # Not cfi: every OCaml compiler so far has unwinding rows that are wrong (docs/findings.md), and
 # nothing runs differently for them.
-VERIFY = "--verify=structure,calls,alloc,frame,debug"
+VERIFY = "--verify=structure,calls,alloc,frame,live,abi,debug"
 
 
 def check_folder(folder, build, columns):

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-GROUPS = "calls,cfi,debug"
+GROUPS = "calls,cfi,debug"  # the groups of code have their own tests
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
