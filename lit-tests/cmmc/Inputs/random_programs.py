@@ -91,9 +91,10 @@ def main(argv):
     print("seeds %d to %d on %s" % (seed, seed + count - 1, " ".join(a.name for a in archs)))
     bad = []
     for s in range(seed, seed + count, size):
-        bad += batch(archs, s, min(size, seed + count - s), options, env, keep)
-    for b in bad[:20]:
-        print(b)
+        found = batch(archs, s, min(size, seed + count - s), options, env, keep)
+        for b in found[:max(0, 20 - len(bad))]:
+            print(b, flush=True)
+        bad += found
     print("%d programs, %d differences" % (count, len(bad)))
     return bad != []
 
