@@ -10,7 +10,7 @@
 RUNTIME_SRCS := $(wildcard runtime/*.c)
 # RUNTIME_PROFILER=none leaves the profiler out.
 RUNTIME_PROFILER ?= memprof
-RUNTIME_PROFILER_memprof := $(addprefix runtime/memprof/,unit_framekit.c export.c frames.c pprof.c record.c session.c)
+RUNTIME_PROFILER_memprof := $(addprefix runtime/memprof/,unit_framekit.c ctf.c ctf_code.c export.c frames.c pprof.c record.c session.c)
 RUNTIME_PROFILER_none := runtime/profiler_none.c
 CFLAGS_runtime_memprof := -ffp-contract=off -fexcess-precision=fast
 RUNTIME_CORE = $(filter-out runtime/profiler_none.c,$(RUNTIME_SRCS)) $(RUNTIME_PROFILER_$(RUNTIME_PROFILER)) $(filter-out abi/gen.c abi/test_abi.c,$(abi_SRCS)) $(frametable_core_SRCS)

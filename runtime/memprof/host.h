@@ -103,6 +103,7 @@ bool fk_host_in_compiled_code(fk_mp_host *);
 typedef struct {
     const char *function, *file; /* NULL: unknown */
     int line;                    /* 0: unknown */
+    int start_char, end_char;    /* columns, from the beginning of that line */
     uintptr_t address;           /* code address, 0: unknown */
 } fk_mp_frame;
 

@@ -169,6 +169,8 @@ bool fk_host_frame(fk_mp_slot slot, void **cursor, fk_mp_frame *out)
     out->function = f.defname;
     out->file = f.file;
     out->line = f.line;
+    out->start_char = f.start_char;
+    out->end_char = f.end_offset;
     return true;
 }
 

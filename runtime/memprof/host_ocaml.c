@@ -218,7 +218,8 @@ bool fk_host_frame(fk_mp_slot slot, void **cursor, fk_mp_frame *out)
         return first;
     caml_debuginfo_location(dbg, &li);
     if (li.loc_valid)
-        *out = (fk_mp_frame){li.loc_defname, li.loc_filename, li.loc_start_lnum, out->address};
+        *out = (fk_mp_frame){li.loc_defname,   li.loc_filename,   li.loc_start_lnum,
+                             li.loc_start_chr, li.loc_end_offset, out->address};
     return true;
 }
 

@@ -9,7 +9,7 @@ MEMPROF_ENGINE := control domain profile random run sample table
 MEMPROF_CFLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -O2 -g -fPIC -ffp-contract=off -fexcess-precision=fast
 
 # What is not on the way of a sample is compiled apart and knows no host.
-MEMPROF_RECORDER := export frames pprof record session
+MEMPROF_RECORDER := ctf ctf_code export frames pprof record session
 
 # 1 = arch, 2 = version (5.3), 3 = name (53)
 define memprof_ocaml_rule
@@ -23,8 +23,8 @@ $(BUILD)/$(1)/framekit_memprof_ocaml$(3).o: $$(MEMPROF_RECORDER:%=$(BUILD)/$(1)/
 	@rm -f $$@.all
 MEMPROF_OCAML += $(BUILD)/$(1)/framekit_memprof_ocaml$(3).o
 endef
-$(foreach a,$(ARCHES),$(eval $(call memprof_ocaml_rule,$(a),5.3,53)))
-$(foreach a,$(ARCHES),$(eval $(call memprof_ocaml_rule,$(a),5.4,54)))
+$(foreach a,$(TARGETS),$(eval $(call memprof_ocaml_rule,$(a),5.3,53)))
+$(foreach a,$(TARGETS),$(eval $(call memprof_ocaml_rule,$(a),5.4,54)))
 
 .PHONY: memprof-ocaml
 memprof-ocaml: $(MEMPROF_OCAML) ## the profiler as drop-in for OCaml 5.3 and 5.4
@@ -37,10 +37,12 @@ define memprof_test_rule # 1 = arch, 2 = test
 $(BUILD)/$(1)/tests/memprof-$(2): $$(wildcard $(MEMPROF_DIR)/*.[ch])
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@)$$(CC_$(1)) $$(MEMPROF_CFLAGS) -static -o $$@ $(MEMPROF_DIR)/test_$(2).c \
-	  $$(MEMPROF_ENGINE:%=$(MEMPROF_DIR)/%.c) -lm
+	  $$(MEMPROF_$(2)_SRCS:%=$(MEMPROF_DIR)/%.c) $$(MEMPROF_ENGINE:%=$(MEMPROF_DIR)/%.c) -lm -lpthread
 MEMPROF_TESTS += $(BUILD)/$(1)/tests/memprof-$(2)
 endef
-$(foreach a,$(TARGETS),$(eval $(call memprof_test_rule,$(a),model)))
+MEMPROF_model_SRCS := test_heap
+MEMPROF_statistics_SRCS := record
+$(foreach a,$(TARGETS),$(foreach t,model statistics,$(eval $(call memprof_test_rule,$(a),$(t)))))
 
 define memprof_random_rule # 1 = arch
 $(BUILD)/$(1)/tests/memprof-random: $$(wildcard $(MEMPROF_DIR)/*.[ch])
@@ -50,3 +52,6 @@ MEMPROF_TESTS += $(BUILD)/$(1)/tests/memprof-random
 endef
 $(foreach a,$(TARGETS),$(eval $(call memprof_random_rule,$(a))))
 EXTRA_TESTS += $(MEMPROF_TESTS)
+
+TOOLS += framekit-memprof
+framekit-memprof_SRCS := $(addprefix runtime/memprof/tool/,main.c stacks.c pprof_in.c)

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ctf.h"
 #include "record.h"
 
 enum { MAX_PATH = 4096, CLOCK_EVERY = 64 };
@@ -22,9 +24,11 @@ static struct {
     int signal;
     bool quiet;
     char out[MAX_PATH], format[16];
-    fk_mp_export_fn write;
+    fk_mp_export_fn write;   /* NULL: a trace */
     fk_mp_recorder *recorder;
-    fk_mp_hooks hooks;       /* the recorder's, with a look at the clock */
+    fk_mp_ctf *trace;
+    const fk_mp_hooks *inner; /* the recorder's or the trace's */
+    fk_mp_hooks hooks;        /* those, with a look at the clock */
     fk_mp_profile *profile;
     pid_t pid;
     struct timespec next;
@@ -60,6 +64,12 @@ static bool text(const char *value, char *out, size_t size)
     return *value && (size_t)snprintf(out, size, "%s", value) < size;
 }
 
+static bool set_format(const char *name)
+{
+    session.write = fk_mp_export_by_name(name);
+    return text(name, session.format, sizeof session.format) && (session.write || strcmp(name, "ctf") == 0);
+}
+
 static bool set_option(const char *key, const char *value)
 {
     double v;
@@ -68,8 +78,7 @@ static bool set_option(const char *key, const char *value)
     if (strcmp(key, "out") == 0)
         return text(value, session.out, sizeof session.out);
     if (strcmp(key, "format") == 0)
-        return text(value, session.format, sizeof session.format) &&
-               (session.write = fk_mp_export_by_name(session.format)) != NULL;
+        return set_format(value);
     if (strcmp(key, "every") == 0)
         return number(value, 0.001, 1e9, &session.every);
     if (strcmp(key, "quiet") == 0)
@@ -96,7 +105,7 @@ static bool parse(const char *options)
             *value++ = 0;
         if (!set_option(o, value ? value : "")) {
             say("FRAMEKIT_MEMPROF: bad option '%s%s%s'; no profile is made (options: rate=R out=FILE "
-                "format=pprof|folded|folded-live|speedscope depth=N every=S signal=N sites=N quiet)",
+                "format=pprof|folded|folded-live|speedscope|ctf depth=N every=S signal=N sites=N quiet)",
                 o, value ? "=" : "", value ? value : "");
             return false;
         }
@@ -125,9 +134,19 @@ static bool output_path(char *path, unsigned snapshot)
 
 /* --- writing --------------------------------------------------------------------- */
 
+/* A named pipe that nobody reads is an error, not a reason to wait. -1: errno tells. */
+static int create(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, 0);
+    return fd;
+}
+
 static bool write_file(const char *path)
 {
-    FILE *f = fopen(path, "wb");
+    int fd = create(path);
+    FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (!f)
         return false;
     bool good = session.write(session.recorder, f);
@@ -155,9 +174,20 @@ static bool write_whole(const char *path)
     return false;
 }
 
+static void write_trace(void)
+{
+    int error = fk_mp_ctf_flush(session.trace);
+    if (error)
+        say("cannot write the trace: %s", strerror(error));
+}
+
 static void write_profile(unsigned snapshot)
 {
     char path[MAX_PATH];
+    if (session.trace) {
+        write_trace();
+        return;
+    }
     /* A pipe whose reader has gone must not kill the program. */
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
     sigaction(SIGPIPE, &ignore, &old);
@@ -203,7 +233,7 @@ static bool clock_says_now(void)
 
 static bool on_alloc(void *arg, const fk_mp_allocation *a, bool major, fk_mp_value *datum)
 {
-    bool keep = session.recorder->hooks.alloc(arg, a, major, datum);
+    bool keep = session.inner->alloc(arg, a, major, datum);
     if (asked || clock_says_now()) {
         asked = 0;
         write_profile(++session.snapshots);
@@ -233,6 +263,29 @@ static void arm_snapshots(void)
     set_next(&now);
 }
 
+static const fk_mp_hooks *open_recorder(void)
+{
+    session.recorder = fk_mp_recorder_new(session.rate, session.sites, 64 * session.sites);
+    if (!session.recorder)
+        say("no memory; no profile is made");
+    return session.recorder ? &session.recorder->hooks : NULL;
+}
+
+/* A trace is written as it comes, so its file must be there first. */
+static const fk_mp_hooks *open_trace(void)
+{
+    char path[MAX_PATH];
+    if (!output_path(path, 0)) {
+        say("the name of the output file is too long");
+        return NULL;
+    }
+    int fd = create(path);
+    session.trace = fd >= 0 ? fk_mp_ctf_open(fd, session.rate) : NULL;
+    if (!session.trace)
+        say("cannot write %s: %s; no trace is made", path, strerror(errno));
+    return session.trace ? fk_mp_ctf_hooks(session.trace) : NULL;
+}
+
 void fk_mp_session_begin(fk_mp_domain *d, const char *engine)
 {
     const char *options = getenv("FRAMEKIT_MEMPROF");
@@ -243,13 +296,15 @@ void fk_mp_session_begin(fk_mp_domain *d, const char *engine)
         return;
     if (!session.out[0])
         snprintf(session.out, sizeof session.out, "memprof.%%p.%s", session.format);
-    session.recorder = fk_mp_recorder_new(session.rate, session.sites, 64 * session.sites);
-    if (!session.recorder || fk_mp_start_hooks(d, session.rate, session.depth, &session.hooks, &session.profile)) {
+    session.inner = session.write ? open_recorder() : open_trace();
+    if (!session.inner)
+        return;
+    session.hooks = *session.inner;
+    session.hooks.alloc = on_alloc;
+    if (fk_mp_start_hooks(d, session.rate, session.depth, &session.hooks, &session.profile)) {
         say("no memory; no profile is made");
         return;
     }
-    session.hooks = session.recorder->hooks;
-    session.hooks.alloc = on_alloc;
     arm_snapshots();
     atexit(write_last);
     if (!session.quiet)
