@@ -55,6 +55,8 @@ static bool orphan_all(fk_mp_domain *d)
     fk_mp_table_validate(&d->table);
     bool any = has_entries(&d->table);
     for (fk_mp_thread *th = d->threads; th; th = th->next) {
+        if (!fk_mp_land(th))
+            return false;
         fk_mp_table_validate(&th->table);
         settle_thread(&th->table);
         any |= has_entries(&th->table);

@@ -123,13 +123,57 @@ fk_mp_value fk_host_tracker(fk_mp_value tracker, int n)
     return Field(tracker, n);
 }
 
+/* A piece of the nursery, when nothing has to be collected for it; NULL else.
+ * What is made here is never sampled, so only the collector's trigger counts. */
+static value *take_young(size_t words)
+{
+    value *ptr = Caml_state->young_ptr - words;
+    if (ptr < Caml_state->young_trigger)
+        return NULL;
+    return Caml_state->young_ptr = ptr;
+}
+
+static void fill_callstack(value v, const fk_mp_allocation *a)
+{
+    for (size_t i = 0; i < a->depth; i++)
+        Field(v, i) = Val_backtrace_slot((backtrace_slot)a->slots[i]);
+}
+
+static void fill_argument(value arg, const fk_mp_allocation *a, value stack)
+{
+    Field(arg, 0) = Val_long(a->samples);
+    Field(arg, 1) = Val_long(a->wosize);
+    Field(arg, 2) = Val_long(a->source);
+    Field(arg, 3) = stack;
+}
+
+enum { ARGUMENT = 4 }; /* fields */
+
+/* Callstack and argument at once: nothing moves, so there is nothing to protect. */
+static value argument_at_once(const fk_mp_allocation *a)
+{
+    size_t stack_words = a->depth ? Whsize_wosize(a->depth) : 0;
+    value *p = a->depth <= Max_young_wosize ? take_young(Whsize_wosize(ARGUMENT) + stack_words) : NULL;
+    if (!p)
+        return Val_unit;
+    value arg = Val_hp(p), stack = Atom(0);
+    *p = Make_header(ARGUMENT, 0, 0);
+    if (a->depth) {
+        p += Whsize_wosize(ARGUMENT);
+        *p = Make_header(a->depth, 0, 0);
+        stack = Val_hp(p);
+        fill_callstack(stack, a);
+    }
+    fill_argument(arg, a, stack);
+    return arg;
+}
+
 static value callstack_value(const fk_mp_allocation *a)
 {
     if (a->depth == 0)
         return Atom(0);
     value v = a->depth <= Max_young_wosize ? caml_alloc_small(a->depth, 0) : caml_alloc_shr(a->depth, 0);
-    for (size_t i = 0; i < a->depth; i++)
-        Field(v, i) = Val_backtrace_slot((backtrace_slot)a->slots[i]);
+    fill_callstack(v, a);
     return v;
 }
 
@@ -138,18 +182,21 @@ static fk_mp_result from_caml(caml_result res)
     return (fk_mp_result){res.is_exception != 0, res.data};
 }
 
-fk_mp_result fk_host_call_alloc(fk_mp_value closure, const fk_mp_allocation *a)
+static fk_mp_result call_alloc_slowly(fk_mp_value closure, const fk_mp_allocation *a)
 {
     CAMLparam1(closure);
     CAMLlocal2(stack, arg);
     stack = callstack_value(a);
-    arg = caml_alloc_small(4, 0);
-    Field(arg, 0) = Val_long(a->samples);
-    Field(arg, 1) = Val_long(a->wosize);
-    Field(arg, 2) = Val_long(a->source);
-    Field(arg, 3) = stack;
+    arg = caml_alloc_small(ARGUMENT, 0);
+    fill_argument(arg, a, stack);
     fk_mp_result res = from_caml(caml_callback_res(closure, arg));
     CAMLreturnT(fk_mp_result, res);
+}
+
+fk_mp_result fk_host_call_alloc(fk_mp_value closure, const fk_mp_allocation *a)
+{
+    value arg = argument_at_once(a);
+    return arg != Val_unit ? from_caml(caml_callback_res(closure, arg)) : call_alloc_slowly(closure, a);
 }
 
 fk_mp_result fk_host_call(fk_mp_value closure, fk_mp_value argument)

@@ -15,6 +15,8 @@ struct fk_mp_thread {
     fk_mp_domain *domain;
     fk_mp_table table;   /* allocations not reported yet */
     fk_mp_run run;       /* the entry whose callback it is in */
+    bool in_flight;      /* ... or that callback is about a block without an entry */
+    size_t offset;       /* of that block in its request */
     bool suspended;
     size_t batch;        /* callbacks left in its pass */
     fk_mp_thread *prev, *next;
@@ -51,10 +53,25 @@ void fk_mp_sweep_orphans(fk_mp_domain *);
 fk_mp_table *fk_mp_orphan_new(fk_mp_domain *, const fk_mp_table *like);
 void fk_mp_update_pending(fk_mp_domain *);
 
+/* sample.c */
+/* Gives the block in flight an entry in the thread's table, whose runner is the
+ * callback. false: no memory. */
+bool fk_mp_land(fk_mp_thread *);
+
 /* control.c */
 void fk_mp_table_cancel_offsets(fk_mp_table *);
 
 /* run.c */
+/* What a callback said: keep the entry with a datum, or not. */
+typedef struct {
+    fk_mp_result res;
+    bool keep;
+    fk_mp_value datum;
+} fk_mp_answer;
+/* Reports an allocation of the table's profile. mutator. */
+fk_mp_answer fk_mp_report_alloc(const fk_mp_table *, uint16_t state, const fk_mp_allocation *);
+/* The thread's entry gets what its callback said. True: it goes on. */
+bool fk_mp_settle(fk_mp_thread *, const fk_mp_answer *);
 fk_mp_result fk_mp_run_table(fk_mp_domain *, fk_mp_table *);
 /* Reported entries of the current thread go to the domain's table. */
 void fk_mp_flush_thread(fk_mp_domain *);

@@ -6,7 +6,7 @@
 MEMPROF_DIR := runtime/memprof
 MEMPROF_ENGINE := control domain profile random run sample table
 
-MEMPROF_CFLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -O2 -g -fPIC -ffp-contract=off -fexcess-precision=fast
+MEMPROF_CFLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -O2 -g -fPIC -fno-semantic-interposition -ffp-contract=off -fexcess-precision=fast
 
 # What is not on the way of a sample is compiled apart and knows no host.
 MEMPROF_RECORDER := ctf ctf_code export frames pprof record session
@@ -55,3 +55,13 @@ EXTRA_TESTS += $(MEMPROF_TESTS)
 
 TOOLS += framekit-memprof
 framekit-memprof_SRCS := $(addprefix runtime/memprof/tool/,main.c stacks.c pprof_in.c)
+
+# Figures against the real engine, in one run (amd64).
+TESTS += memprof-bench-random
+memprof-bench-random_SRCS := $(addprefix runtime/memprof/,bench/bench_random.c random.c)
+memprof-bench-random_LDLIBS := -lm
+.PHONY: bench-memprof
+bench: bench-memprof
+bench-memprof: $(BUILD)/tests/memprof-bench-random $(BUILD)/amd64/framekit_memprof_ocaml53.o
+	$(Q)$<
+	$(Q)python3 $(MEMPROF_DIR)/bench/bench.py $(BUILD) . 5

@@ -30,34 +30,27 @@ static bool may_call(const fk_mp_table *t, fk_mp_callback cb)
     return cb == FK_MP_CB_ALLOC ? status == FK_MP_SAMPLING : status != FK_MP_DISCARDED;
 }
 
-/* What a callback said: keep the entry with a datum, or not. */
-typedef struct {
-    fk_mp_result res;
-    bool keep;
-    fk_mp_value datum;
-} answer;
-
-static answer from_option(fk_mp_result res)
+static fk_mp_answer from_option(fk_mp_result res)
 {
-    answer a = {res, false, FK_MP_UNIT};
+    fk_mp_answer a = {res, false, FK_MP_UNIT};
     a.keep = !res.is_exception && fk_host_option(res.value, &a.datum);
     return a;
 }
 
-static answer call_closure(const fk_mp_table *t, uint16_t state, fk_mp_callback cb, const fk_mp_allocation *a,
+static fk_mp_answer call_closure(const fk_mp_table *t, uint16_t state, fk_mp_callback cb, const fk_mp_allocation *a,
                            fk_mp_value datum)
 {
     fk_mp_value closure = fk_host_tracker(t->tracker, tracker_field(state, cb));
     if (cb == FK_MP_CB_ALLOC)
         return from_option(fk_host_call_alloc(closure, a));
     fk_mp_result res = fk_host_call(closure, datum);
-    return cb == FK_MP_CB_PROMOTE ? from_option(res) : (answer){res, false, FK_MP_UNIT};
+    return cb == FK_MP_CB_PROMOTE ? from_option(res) : (fk_mp_answer){res, false, FK_MP_UNIT};
 }
 
-static answer call_hook(const fk_mp_hooks *h, uint16_t state, fk_mp_callback cb, const fk_mp_allocation *a,
+static fk_mp_answer call_hook(const fk_mp_hooks *h, uint16_t state, fk_mp_callback cb, const fk_mp_allocation *a,
                         fk_mp_value datum)
 {
-    answer out = {ok, false, datum};
+    fk_mp_answer out = {ok, false, datum};
     int field = tracker_field(state, cb);
     if (cb == FK_MP_CB_ALLOC)
         out.keep = h->alloc(h->arg, a, field == ALLOC_MAJOR, &out.datum);
@@ -68,7 +61,29 @@ static answer call_hook(const fk_mp_hooks *h, uint16_t state, fk_mp_callback cb,
     return out;
 }
 
-static answer call(fk_mp_thread *th, fk_mp_table *t, size_t i, fk_mp_callback cb)
+fk_mp_answer fk_mp_report_alloc(const fk_mp_table *t, uint16_t state, const fk_mp_allocation *a)
+{
+    const fk_mp_hooks *hooks = t->profile->hooks;
+    return hooks ? call_hook(hooks, state, FK_MP_CB_ALLOC, a, FK_MP_UNIT)
+                 : call_closure(t, state, FK_MP_CB_ALLOC, a, FK_MP_UNIT);
+}
+
+bool fk_mp_settle(fk_mp_thread *th, const fk_mp_answer *said)
+{
+    fk_mp_table *t = th->run.table; /* the entry may have moved */
+    size_t i = th->run.index;
+    fk_mp_run_end(&th->run);
+    if (!t)
+        return false;
+    if (said->keep && !fk_mp_table_is_void(t)) {
+        fk_mp_table_set_datum(t, i, said->datum);
+        return true;
+    }
+    fk_mp_table_delete(t, i);
+    return false;
+}
+
+static fk_mp_answer call(fk_mp_thread *th, fk_mp_table *t, size_t i, fk_mp_callback cb)
 {
     static const uint16_t begun[] = {0, FK_MP_BEGUN_ALLOC, FK_MP_BEGUN_PROMOTE, FK_MP_BEGUN_DEALLOC};
     fk_mp_allocation a = {0};
@@ -86,7 +101,7 @@ static answer call(fk_mp_thread *th, fk_mp_table *t, size_t i, fk_mp_callback cb
     fk_mp_run_begin(&th->run, t, i);
     th->batch--;
     const fk_mp_hooks *hooks = t->profile->hooks;
-    answer out = hooks ? call_hook(hooks, state, cb, &a, datum) : call_closure(t, state, cb, &a, datum);
+    fk_mp_answer out = hooks ? call_hook(hooks, state, cb, &a, datum) : call_closure(t, state, cb, &a, datum);
     free(slots);
     return out;
 }
@@ -111,17 +126,12 @@ static fk_mp_result run_entry(fk_mp_thread *th, fk_mp_table *t, size_t i)
             fk_mp_table_activate(t, i);
             break;
         }
-        answer said = call(th, t, i, cb);
-        t = th->run.table; /* the entry may have moved */
-        i = th->run.index;
-        fk_mp_run_end(&th->run);
-        if (t && said.keep && !fk_mp_table_is_void(t)) {
-            fk_mp_table_set_datum(t, i, said.datum);
-            continue;
-        }
-        if (t)
-            fk_mp_table_delete(t, i);
-        return said.res.is_exception ? said.res : ok;
+        fk_mp_answer said = call(th, t, i, cb);
+        fk_mp_run was = th->run;
+        if (!fk_mp_settle(th, &said))
+            return said.res.is_exception ? said.res : ok;
+        t = was.table;
+        i = was.index;
     }
     return ok;
 }

@@ -135,28 +135,39 @@ void fk_mp_sample_young_c(fk_mp_domain *d, size_t wosize)
  *     ptr          +-----------+   offset 0
  */
 
-static void sample_block_at(fk_mp_domain *d, size_t offset, size_t wosize, size_t i, bool one, int64_t *t)
+/* A block with a sample. */
+typedef struct {
+    size_t offset, wosize, samples;
+    ptrdiff_t index;
+} hit;
+
+/* What is left of a request: blocks below `offset`; the next sampled word is
+ * the one below t. */
+typedef struct {
+    const unsigned char *lens; /* NULL: one block */
+    size_t blocks, offset;
+    int64_t t;
+} request;
+
+static bool next_hit(fk_mp_domain *d, request *r, hit *h)
 {
-    size_t samples = 0;
-    for (; (int64_t)offset < *t; *t -= fk_random_gap(&d->random))
-        samples++;
-    if (samples)
-        add_entry(d, (fk_mp_value)offset, FK_MP_OFFSET, (fk_mp_info){.samples = samples, .wosize = wosize},
-                  one ? 0 : (ptrdiff_t)i);
+    while (r->blocks > 0 && r->t > 0) {
+        size_t i = --r->blocks, wosize = r->lens ? (size_t)r->lens[i] + 1 : r->offset - 1;
+        r->offset -= wosize + 1;
+        if ((int64_t)r->offset >= r->t)
+            continue;
+        *h = (hit){r->offset, wosize, 0, (ptrdiff_t)i};
+        for (; (int64_t)r->offset < r->t; r->t -= fk_random_gap(&d->random))
+            h->samples++;
+        return true;
+    }
+    return false;
 }
 
-static void sample_blocks(fk_mp_domain *d, size_t words, size_t n, const unsigned char *lens, int64_t t)
+static void add_hit(fk_mp_domain *d, const hit *h)
 {
-    if (!lens) {
-        sample_block_at(d, 0, words - 1, 0, true, &t);
-        return;
-    }
-    size_t offset = words;
-    for (size_t i = n; i-- > 0 && t > 0;) {
-        size_t wosize = (size_t)lens[i] + 1;
-        offset -= wosize + 1;
-        sample_block_at(d, offset, wosize, i, false, &t);
-    }
+    add_entry(d, (fk_mp_value)h->offset, FK_MP_OFFSET, (fk_mp_info){.samples = h->samples, .wosize = h->wosize},
+              h->index);
 }
 
 /* The request is placed: offsets become addresses. */
@@ -171,29 +182,122 @@ static void place(fk_mp_table *t, uintptr_t *ptr)
         }
 }
 
-fk_mp_result fk_mp_sample_young(fk_mp_domain *d, size_t words, size_t n, const unsigned char *lens)
+/* Lowers ptr by the request again; it may be elsewhere now. */
+static void reserve(fk_mp_domain *d, size_t words)
 {
-    fk_mp_result ok = {false, FK_MP_UNIT};
-    int64_t t = first_sample(d, words);
-    if (t <= 0 || !fk_mp_samples(d)) { /* a stale trigger */
-        fk_mp_set_trigger(d, false);
-        return ok;
-    }
-    fk_mp_thread *th = d->current;
-    fk_host_set_young_ptr(d->host, fk_host_young(d->host).ptr + words);
-    fk_mp_suspend(d, true);
-    sample_blocks(d, words, n, lens, t);
-    th->batch = SIZE_MAX;
-    fk_mp_result res = fk_mp_run_table(d, &th->table);
-    if (res.is_exception) {
-        fk_mp_table_cancel_offsets(&th->table);
+    fk_host_make_room(d->host, words);
+    fk_host_set_young_ptr(d->host, fk_host_young(d->host).ptr - words);
+}
+
+/* After the callbacks: entries of the request get their addresses, or the
+ * request is undone. */
+static void conclude(fk_mp_domain *d, size_t words, bool undone)
+{
+    fk_mp_table *t = &d->current->table;
+    if (undone) {
+        fk_mp_table_cancel_offsets(t);
     } else {
-        fk_host_make_room(d->host, words);
-        uintptr_t *ptr = fk_host_young(d->host).ptr - words;
-        fk_host_set_young_ptr(d->host, ptr);
-        place(&th->table, ptr);
+        reserve(d, words);
+        place(t, fk_host_young(d->host).ptr);
     }
     fk_mp_flush_thread(d);
+}
+
+/* Reports what the thread's table holds, blocks of this request last. */
+static fk_mp_result report_table(fk_mp_domain *d, size_t words)
+{
+    d->current->batch = SIZE_MAX;
+    fk_mp_result res = fk_mp_run_table(d, &d->current->table);
+    conclude(d, words, res.is_exception);
+    return res;
+}
+
+/* --- one block with a sample, nothing else to report ------------------------------
+ *
+ * The usual case by far. The block has no entry while its callback runs: if it
+ * is not followed it never gets one, else it gets it where it belongs. Only a
+ * callback that starts another profile needs to see it: then it lands in the
+ * thread's table as if it had always been there. */
+
+bool fk_mp_land(fk_mp_thread *th)
+{
+    fk_mp_table *t = &th->table;
+    if (!th->in_flight)
+        return true;
+    if (!fk_mp_table_reserve(t, 1))
+        return false;
+    th->in_flight = false;
+    fk_mp_run_begin(&th->run, t, fk_mp_table_add(t, (fk_mp_value)th->offset, FK_MP_OFFSET | FK_MP_BEGUN_ALLOC,
+                                                 &(fk_mp_info){0}));
+    return true;
+}
+
+/* The datum is a root while room is made, the block is none. */
+static void follow(fk_mp_domain *d, size_t words, const hit *h, fk_mp_value datum)
+{
+    fk_mp_table *t = &d->table;
+    if (!fk_mp_table_reserve(t, 1)) {
+        reserve(d, words); /* no memory: the sample is lost */
+        return;
+    }
+    size_t i = fk_mp_table_add(t, (fk_mp_value)h->offset, FK_MP_OFFSET | FK_MP_BEGUN_ALLOC, NULL);
+    fk_mp_table_set_datum(t, i, datum);
+    reserve(d, words);
+    t->block[i] = (fk_mp_value)(fk_host_young(d->host).ptr + h->offset + 1);
+    t->state[i] &= (uint16_t)~FK_MP_OFFSET;
+    if (i < t->young)
+        t->young = i;
+}
+
+static fk_mp_result report_one(fk_mp_domain *d, size_t words, const hit *h)
+{
+    fk_mp_thread *th = d->current;
+    fk_mp_allocation a = {.samples = h->samples, .wosize = h->wosize};
+    if (d->profile->depth > 0)
+        a.depth = fk_host_callstack(d->host, d->profile->depth, h->index, &a.slots);
+    th->in_flight = true;
+    th->offset = h->offset;
+    fk_mp_answer said = fk_mp_report_alloc(&th->table, 0, &a);
+    if (!th->in_flight) {
+        fk_mp_settle(th, &said);
+        conclude(d, words, said.res.is_exception);
+        return said.res;
+    }
+    th->in_flight = false;
+    if (said.keep && !fk_mp_table_is_void(&th->table))
+        follow(d, words, h, said.datum);
+    else if (!said.res.is_exception)
+        reserve(d, words);
+    return said.res;
+}
+
+/* The thread's callbacks run now: it samples nothing. */
+static void quiet(fk_mp_domain *d)
+{
+    d->current->suspended = d->quiet = true;
+    fk_host_set_sample_trigger(d->host, fk_host_young(d->host).start);
+}
+
+fk_mp_result fk_mp_sample_young(fk_mp_domain *d, size_t words, size_t n, const unsigned char *lens)
+{
+    fk_mp_result res = {false, FK_MP_UNIT};
+    hit first, second;
+    request r = {lens, lens ? n : 1, words, first_sample(d, words)};
+    if (!fk_mp_samples(d) || !next_hit(d, &r, &first)) { /* a stale trigger */
+        fk_mp_set_trigger(d, false);
+        return res;
+    }
+    fk_host_set_young_ptr(d->host, fk_host_young(d->host).ptr + words);
+    quiet(d);
+    bool more = next_hit(d, &r, &second);
+    if (!more && d->current->table.size == 0) {
+        res = report_one(d, words, &first);
+    } else {
+        add_hit(d, &first);
+        for (; more; more = next_hit(d, &r, &second))
+            add_hit(d, &second);
+        res = report_table(d, words);
+    }
     fk_mp_suspend(d, false);
     return res;
 }

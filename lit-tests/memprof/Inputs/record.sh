@@ -33,7 +33,7 @@ for live in "" live; do
     python3 "$here/trace.py" p.ctf "${live:-folded}" | diff "folded.$live" - && echo "trace $live: same"
 done
 python3 "$here/trace.py" p.ctf
-awk '{ n += $NF } END { print "bytes", n }' p.folded
+awk '{ n += $NF } END { print "words", n / 8 }' p.folded
 for f in folded ctf; do
     run "rate=0.1,format=$f,out=d.$f,quiet" domains >domains.out
     grep -qx "total 25250" domains.out

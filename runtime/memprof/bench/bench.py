@@ -1,0 +1,59 @@
+"""bench.py BUILD TOP [ROUNDS]: framekit's profiler against the real OCaml 5.3 engine, in one run.
+
+The two programs take turns; of each the best time counts. Prints a table of ratios and the
+limit that each is held to; the exit code says how many are above theirs."""
+import os
+import subprocess
+import sys
+import tempfile
+
+build, top = map(os.path.abspath, sys.argv[1:3])
+rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+LIMITS = {1e-4: 1.00, 1e-3: 1.00, 1e-2: 0.90, 1e-1: 0.80}
+ocaml = os.path.join(top, "qemu-ci", "ocaml")
+here = os.path.dirname(os.path.abspath(__file__))
+
+
+def make(work):
+    subprocess.run(["cp", os.path.join(here, "bench.ml"), work], check=True)
+    ours = os.path.join(build, "amd64", "framekit_memprof_ocaml53.o")
+    for name, extra in (("real", []), ("ours", [ours])):
+        subprocess.run([ocaml, "ocamlopt", "amd64", "-w", "-a", "-o", name] + extra + ["bench.ml"],
+                       cwd=work, check=True)
+
+
+def run(work, program, workload, best):
+    out = subprocess.run([ocaml, "run", "amd64", "./" + program, workload], cwd=work, check=True, capture_output=True, text=True)
+    for line in out.stdout.splitlines():
+        name, rate, ns = line.split()
+        key = (name, float(rate))
+        best[program].setdefault(key, float(ns))
+        best[program][key] = min(best[program][key], float(ns))
+
+
+def rows(best):
+    real, ours = best["real"], best["ours"]
+    for (name, rate), ns in sorted(ours.items()):
+        if name.startswith("cons") and rate:
+            yield "%s %g" % (name, rate), real[name, rate], ns, ns / real[name, rate], LIMITS[rate]
+    yield "tree 1e-4 over off", ours["tree", 0.0], ours["tree", 1e-4], ours["tree", 1e-4] / ours["tree", 0.0], 1.02
+    yield ("minor with 1e6 old, us", real["minor-with-old", 1.0] / 1000, ours["minor-with-old", 1.0] / 1000,
+           (ours["minor-with-old", 1.0] + 1000) / (real["minor-with-old", 1.0] + 1000), 1.10)
+    yield ("major cycle, an entry", real["cycle-entry", 1.0], ours["cycle-entry", 1.0],
+           ours["cycle-entry", 1.0] / real["cycle-entry", 1.0], 0.5)
+    yield "bytes per entry", real["bytes-per-entry", 1.0], ours["bytes-per-entry", 1.0], ours["bytes-per-entry", 1.0], 32
+
+
+with tempfile.TemporaryDirectory() as work:
+    make(work)
+    best = {"real": {}, "ours": {}}
+    for _ in range(rounds):
+        for workload in ("loops", "tree", "cycle", "memory"):
+            for program in ("real", "ours"):
+                run(work, program, workload, best)
+over = 0
+print("%-24s %10s %10s %8s %8s" % ("", "real, ns", "ours, ns", "ratio", "limit"))
+for name, real, ours, ratio, limit in rows(best):
+    over += ratio > limit
+    print("%-24s %10.3f %10.3f %8.3f %8.2f%s" % (name, real, ours, ratio, limit, "  above" if ratio > limit else ""))
+sys.exit(over)
