@@ -123,6 +123,12 @@ void caml_process_pending_actions(void)
     if (is_exn_result(r))
         fk_raise(exn_of_result(r));
 }
+value fk_after_pending_actions(value v)
+{
+    ROOTS(1, &v);
+    caml_process_pending_actions();
+    return UNROOT(v);
+}
 int caml_check_pending_actions(void) { return has_pending(fk_self); }
 
 /* --- compiled code's way in --------------------------------------------------------------- */

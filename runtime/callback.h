@@ -13,6 +13,8 @@ value fk_callback(value closure, value arg);
 /* Everything that waits for a safepoint: collections, signal handlers,
  * finalisers, profiler callbacks, thread switches. VAL_UNIT or an exception result. */
 value fk_pending_actions(struct domain *);
+/* For the end of a primitive: runs what waits, keeps v, raises what was raised. */
+value fk_after_pending_actions(value v);
 
 /* Prints the exception as OCaml programs do and exits with code 2. */
 FK_NORETURN void fk_fatal_uncaught(value exn);

@@ -6,6 +6,7 @@
  * of the input before anything is allocated. */
 #include <stdlib.h>
 
+#include "runtime/callback.h"
 #include "runtime/custom.h"
 #include "runtime/fail.h"
 #include "runtime/io.h"
@@ -301,7 +302,7 @@ static value decode(struct reader *r, const struct sizes *s)
     done(r);
     if (fk_gc_major_due())
         fk_interrupt(fk_self, INT_MAJOR);
-    return v;
+    return fk_after_pending_actions(v);
 }
 
 value caml_input_value(value ch)

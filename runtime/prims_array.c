@@ -1,4 +1,5 @@
 /* prims_array.c - arrays. An array of floats is a flat block of tag 254. */
+#include "runtime/callback.h"
 #include "runtime/fail.h"
 #include "runtime/gc.h"
 
@@ -53,7 +54,7 @@ value caml_array_make(value len, value init)
     if (n > MAX_YOUNG_WOSIZE && is_young_block(init))
         for (intptr_t i = 0; i < n; i++)
             caml_initialize(&FIELD(v, i), init);
-    return UNROOT(v);
+    return fk_after_pending_actions(UNROOT(v));
 }
 value caml_make_vect(value n, value init) { return caml_array_make(n, init); }
 

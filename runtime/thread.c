@@ -238,6 +238,15 @@ value caml_thread_new(value closure)
     return descr;
 }
 
+/* 5.4. The system keeps 15 bytes. */
+value caml_set_current_thread_name(value name)
+{
+    char text[16] = "";
+    strncpy(text, (char *)name, sizeof text - 1);
+    pthread_setname_np(pthread_self(), text);
+    return VAL_UNIT;
+}
+
 value caml_thread_yield(value unit)
 {
     fk_thread_yield();

@@ -25,7 +25,7 @@ let rec wait file n =
   if n > 0 && not (Sys.file_exists file) then wait file (n - 1)
 
 let domains () =
-  let run () = for _ = 1 to 20 do ignore (opaque (build 200)); garbage () done in
+  let run () = for _ = 1 to 4 do ignore (opaque (build 200)); garbage () done in
   let all = List.init 3 (fun _ -> Domain.spawn run) in
   run ();
   List.iter Domain.join all

@@ -35,7 +35,7 @@ done
 python3 "$here/trace.py" p.ctf
 awk '{ n += $NF } END { print "words", n / 8 }' p.folded
 for f in folded ctf; do
-    run "rate=0.1,format=$f,out=d.$f,quiet" domains >domains.out
+    run "rate=0.05,format=$f,out=d.$f,quiet" domains >domains.out
     grep -qx "total 25250" domains.out
 done
 python3 "$here/trace.py" d.ctf >/dev/null && python3 "$here/profile.py" folded d.folded >/dev/null && echo "several domains: good"
