@@ -42,7 +42,7 @@ MEMPROF_TESTS += $(BUILD)/$(1)/tests/memprof-$(2)
 endef
 MEMPROF_model_SRCS := test_heap
 MEMPROF_statistics_SRCS := record
-$(foreach a,$(TARGETS),$(foreach t,model statistics,$(eval $(call memprof_test_rule,$(a),$(t)))))
+$(foreach a,$(TARGETS),$(foreach t,model statistics domains,$(eval $(call memprof_test_rule,$(a),$(t)))))
 
 define memprof_random_rule # 1 = arch
 $(BUILD)/$(1)/tests/memprof-random: $$(wildcard $(MEMPROF_DIR)/*.[ch])

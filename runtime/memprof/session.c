@@ -176,9 +176,11 @@ static bool write_whole(const char *path)
 
 static void write_trace(void)
 {
+    static bool said; /* nothing is written after the first error */
     int error = fk_mp_ctf_flush(session.trace);
-    if (error)
+    if (error && !said)
         say("cannot write the trace: %s", strerror(error));
+    said |= error != 0;
 }
 
 static void write_profile(unsigned snapshot)
