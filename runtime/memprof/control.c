@@ -122,6 +122,21 @@ fk_mp_error fk_mp_start_hooks(fk_mp_domain *d, double rate, int64_t depth, const
     return start(d, rate, depth, FK_MP_UNIT, hooks, profile);
 }
 
+fk_mp_error fk_mp_join(fk_mp_domain *d, fk_mp_profile *p)
+{
+    if (fk_mp_is_sampling(d))
+        return FK_MP_ALREADY_STARTED;
+    if (fk_mp_profile_status(p) != FK_MP_SAMPLING || !p->hooks)
+        return FK_MP_NOT_RUNNING;
+    fk_mp_decide(d);
+    if (!orphan_all(d))
+        return FK_MP_NO_MEMORY;
+    switch_profile(d, p, FK_MP_UNIT);
+    fk_mp_sweep_orphans(d);
+    fk_mp_set_trigger(d, false);
+    return FK_MP_OK;
+}
+
 /* Reports this thread's allocations while the profile still samples. */
 static fk_mp_result report_own(fk_mp_domain *d)
 {

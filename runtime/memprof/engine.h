@@ -88,6 +88,8 @@ fk_mp_error fk_mp_start(fk_mp_domain *, double rate, int64_t depth, fk_mp_value 
 /* The same with callbacks in C. */
 fk_mp_error fk_mp_start_hooks(fk_mp_domain *, double rate, int64_t depth, const fk_mp_hooks *,
                               fk_mp_profile **profile);
+/* This domain samples for a profile with callbacks in C that another one started. */
+fk_mp_error fk_mp_join(fk_mp_domain *, fk_mp_profile *);
 /* mutator: reports this thread's pending allocations first. */
 fk_mp_error fk_mp_stop(fk_mp_domain *, fk_mp_value *exception);
 fk_mp_error fk_mp_discard(fk_mp_profile *);

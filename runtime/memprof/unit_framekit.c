@@ -1,5 +1,6 @@
 /* unit_framekit.c - engine and host in one unit, so that the host is inlined. */
 #include "host_framekit.c"
+#include "api_framekit.c"
 
 #include "control.c"
 #include "domain.c"
