@@ -25,7 +25,7 @@ struct fk_mp_host {
 static uintptr_t space[SLOTS][NURSERY];
 static _Atomic int all_dead;
 static _Atomic uint32_t next_id;
-static _Atomic uint64_t next_address = 1;
+static _Atomic uint64_t next_address = (uint64_t)1 << 34; /* pages far above the program */
 static _Atomic uint32_t seen[BLOCKS]; /* 1: reported, 2: dead */
 static _Atomic int failures;
 static _Atomic long born, deaths, moves;
