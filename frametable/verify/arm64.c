@@ -118,6 +118,14 @@ static void other(uint32_t w, fk_insn *i)
     writes(i, FK_OP_OTHER, not_zr(FIELD(w, 0, 5)));
 }
 
+/* fcvtzs, fmov to an integer register; scvtf, ucvtf, fmov to a float one */
+static void float_integer(uint32_t w, fk_insn *i)
+{
+    unsigned what = FIELD(w, 16, 3);
+    bool to_float = what == 2 || what == 3 || what == 7;
+    writes(i, FK_OP_OTHER, to_float ? FK_NO_REG : not_zr(FIELD(w, 0, 5)));
+}
+
 static void no_effect(uint32_t w, fk_insn *i)
 {
     (void)w;
@@ -302,7 +310,7 @@ static const struct {
     {0xfffff01f, 0xd503201f, no_effect},     /* nop and hints */
     {0xfffff01f, 0xd503301f, no_effect},     /* barriers */
     {0xffe0001f, 0xd4200000, stop},          /* brk */
-    {0x7f20fc00, 0x1e200000, other},         /* float to integer and back: over-approximated */
+    {0x7f20fc00, 0x1e200000, float_integer},
     {0x5f000000, 0x1e000000, no_effect},     /* float arithmetic */
     {0x5f000000, 0x1f000000, no_effect},     {0x9f000000, 0x0e000000, no_effect}, /* vectors */
     {0xff000000, 0x5e000000, no_effect},     {0xff000000, 0x7e000000, no_effect},

@@ -201,7 +201,9 @@ static void op31(uint32_t w, fk_insn *i)
         i->op = FIELD(w, 21, 5) == 31 ? FK_OP_STOP : FK_OP_TRAP;
     else if (to_ra(xo))
         i->writes = FK_REG_BIT(RA(w));
-    else if (xo != 598 && xo != 144 && xo != 982 && xo != 86 && xo != 246 && xo != 278) /* sync, mtcrf, caches */
+    else if (xo == 51 || xo == 115) /* mfvsrd, mfvsrwz */
+        i->writes = FK_REG_BIT(RA(w));
+    else if (xo != 179 && xo != 211 && xo != 243 && xo != 983 && xo != 855 && xo != 887 && xo != 598 && xo != 144 && xo != 982 && xo != 86 && xo != 246 && xo != 278) /* float; sync, mtcrf, caches */
         i->writes = FK_REG_BIT(RT(w)) | FK_REG_BIT(RA(w));
 }
 
