@@ -27,12 +27,10 @@ void fk_abi_insn(fk_code *c, const fk_state *s, int32_t n)
 {
     const fk_insn *i = &c->f.nodes[n].insn;
     const fk_program *p = c->f.program;
-    const fk_descr *d = fk_code_near(c, i->addr);
+    const char *what = i->writes != 0 ? misuse(p, i) : NULL;
+    const fk_descr *d = what != NULL ? fk_code_near(c, i->addr) : NULL;
     (void)s;
-    if (i->writes == 0 || d == NULL || (p->descrs[c->f.first].flags & FK_DESCR_RETURN_TO_C))
-        return;
-    const char *what = misuse(p, i);
-    if (what == NULL)
+    if (d == NULL || (p->descrs[c->f.first].flags & FK_DESCR_RETURN_TO_C))
         return;
     fk_check_say(c->check, FK_RULE_ABI_RESERVED, FK_VERDICT_WRONG, d, "the instruction at 0x%llx changes %s",
                  (unsigned long long)i->addr, what);

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-GROUPS = "calls,cfi,debug"  # the groups of code have their own tests
+GROUPS = "calls,alloc,frame,live,cfi,abi,debug"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
