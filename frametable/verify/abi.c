@@ -39,7 +39,8 @@ void fk_abi_insn(fk_code *c, const fk_state *s, int32_t n)
 
 void fk_abi_done(fk_code *c)
 {
-    if (!c->misused && !(c->f.program->descrs[c->f.first].flags & FK_DESCR_RETURN_TO_C))
+    bool bare = c->f.first == c->f.last; /* a function without descriptors */
+    if (!bare && !c->misused && !(c->f.program->descrs[c->f.first].flags & FK_DESCR_RETURN_TO_C))
         fk_check_ok(c->check, FK_RULE_ABI_RESERVED);
     c->misused = false;
 }
