@@ -29,14 +29,16 @@ bool fk_check_allocates(const char *name)
     return false;
 }
 
-/* In an object the relocation names the callee: 4 bytes before the return address, or at the auipc 8
- * before it. In a linked file the distance leads to it, or to a stub of the linker. */
+/* In an object the relocation names the callee: 4 bytes before the return address, or at the first of
+ * two instructions that together are the call, 8 before it. In a linked file the distance leads to it, or to a stub of the linker. */
 static bool callee(const fk_check *c, const uint8_t *code, size_t n, uint64_t retaddr, fk_symbol *out)
 {
     uint64_t target;
     fk_kind kind = fk_image_kind(c->image);
     if (kind == FK_KIND_OBJECT || kind == FK_KIND_ARCHIVE_MEMBER)
-        return fk_image_target(c->image, retaddr - 4, out) == FK_OK || fk_image_target(c->image, retaddr - 8, out) == FK_OK;
+        return fk_image_target(c->image, retaddr - 4, out) == FK_OK ||
+               (fk_abi_call_target(c->abi, code, n, retaddr, &target) &&
+                fk_image_target(c->image, retaddr - 8, out) == FK_OK);
     if (!fk_abi_call_target(c->abi, code, n, retaddr, &target))
         return false;
     if (fk_image_target(c->image, target, out) == FK_OK)

@@ -136,7 +136,8 @@ void fk_live_evidence(fk_function *f, const fk_state *s, int32_t n, void *arg)
         add_evidence(c, reg(s, i->op == FK_OP_BRANCH ? i->rt : i->rs), EVIDENCE_TESTED);
 }
 
-/* Stale, and for sure something that the collector moves. */
+/* Stale, and for sure something that the collector moves. A tested low bit alone proves nothing: Cmm may
+ * ask whether an integer is odd. */
 static bool is_lost(const fk_code *c, const fk_value *v)
 {
     if (!(v->flags & FK_F_STALE) || v->kind != FK_V_ANY || v->k == 0)
@@ -147,7 +148,8 @@ static bool is_lost(const fk_code *c, const fk_value *v)
     bool from_ocaml = kind & (EVIDENCE_ARGUMENT | EVIDENCE_RESULT);
     if ((from_ocaml && c->f.program->untyped) || ((from_ocaml || (kind & EVIDENCE_LOADED)) && (kind & EVIDENCE_LISTED)))
         return true;
-    return (kind & EVIDENCE_TESTED) || ((kind & EVIDENCE_ADDRESS) && (v->flags & FK_F_ROOT));
+    return ((kind & EVIDENCE_TESTED) && (kind & (EVIDENCE_LISTED | EVIDENCE_ADDRESS))) ||
+           ((kind & EVIDENCE_ADDRESS) && (v->flags & FK_F_ROOT));
 }
 
 static void blame(fk_code *c, const fk_value *v, uint64_t at, const char *what)
