@@ -43,3 +43,4 @@ $(BUILD)/bin/qemu-ci: packaging/qemu-ci.in FORCE
 	@sed 's|@pkglibdir@|$(pkglibdir)|' $< >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else chmod 755 $@.new; mv $@.new $@; fi
 CHECK_SUITES += install
+CHECK_SUITES += docs
