@@ -11,7 +11,7 @@ ftdump_LDLIBS = -no-pie $(CAPSTONE_LIBS) -ljansson -lelf -lpthread -lm
 $(BUILD)/capstone.mk: $(FTDUMP_DIR)/configure-capstone \
     $(wildcard $(or $(FRAMEKIT_CACHE),$(HOME)/.cache/framekit)/capstone-5/ok)
 	@mkdir -p $(@D)
-	$(Q)$< "$(CC)" >$@
+	$(Q)$< "$(CC)" >$@ || rm -f $@
 CFLAGS_frametable_ftdump = $(CAPSTONE_CFLAGS)
 $(BUILD)/obj/$(FTDUMP_DIR)/disasm.o: $(BUILD)/capstone.mk
 
