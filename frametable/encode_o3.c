@@ -88,7 +88,8 @@ static void write_slots_debug(fk_writer *w, const fk_bdescr *d)
 static void write_short(fk_writer *w, size_t i)
 {
     const fk_bdescr *d = w->b->descr[i];
-    fk_put_delta(w, w->b->descr[i - 1]->retaddr, d->retaddr, d->delta_size);
+    /* A damaged table may begin with a short one: its reader counts from 0. */
+    fk_put_delta(w, i ? w->b->descr[i - 1]->retaddr : 0, d->retaddr, d->delta_size);
     fk_put8(w, d->frame_size / 16 << 2 | (d->flags & 3));
     if (d->flags & FK_DESCR_ALLOC)
         write_short_allocs(w, d);
