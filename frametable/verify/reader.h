@@ -46,7 +46,7 @@ static inline uint64_t fk_read_u64(fk_reader *r)
 }
 
 /* Bits above the 64th are dropped. */
-static inline uint64_t fk_read_uleb(fk_reader *r)
+static inline uint64_t fk_read_leb(fk_reader *r, bool is_signed)
 {
     uint64_t v = 0;
     uint8_t byte;
@@ -57,23 +57,19 @@ static inline uint64_t fk_read_uleb(fk_reader *r)
             v |= (uint64_t)(byte & 0x7F) << shift;
         shift += 7;
     } while (byte & 0x80 && !r->bad);
+    if (is_signed && shift < 64 && byte & 0x40)
+        v |= ~(uint64_t)0 << shift;
     return v;
+}
+
+static inline uint64_t fk_read_uleb(fk_reader *r)
+{
+    return fk_read_leb(r, false);
 }
 
 static inline int64_t fk_read_sleb(fk_reader *r)
 {
-    uint64_t v = 0;
-    uint8_t byte;
-    unsigned shift = 0;
-    do {
-        byte = fk_read_u8(r);
-        if (shift < 64)
-            v |= (uint64_t)(byte & 0x7F) << shift;
-        shift += 7;
-    } while (byte & 0x80 && !r->bad);
-    if (shift < 64 && byte & 0x40)
-        v |= ~(uint64_t)0 << shift;
-    return (int64_t)v;
+    return (int64_t)fk_read_leb(r, true);
 }
 
 /* Up to and with its NUL; NULL: not terminated. */
