@@ -15,7 +15,6 @@
  * to C and has nothing behind num_live: it must be tested before the flags, whose bits it has. */
 #include "frametable/readers.h"
 
-#define RETURN_TO_C 0xFFFF
 #define LONG_MARKER 0x7FFF
 
 static inline size_t left(const uint8_t *q, const uint8_t *end)
@@ -78,30 +77,13 @@ static fk_fault tail_checked(fk_descr *d, const uint8_t *p, const uint8_t *q, co
     return FK_FAULT_NONE;
 }
 
-/* No tail is longer: count, 255 lengths, pad, 255 slots, pad. */
-#define LONGEST_TAIL (1 + 255 + 3 + 4 * 255 + 7)
-
-/* The same without a branch: flags and counts of neighbours do not predict each other, and a wrong
- * guess costs more than all of this. Without the flag, `allocs` and `debug` point to nothing used.
- */
 static inline __attribute__((always_inline)) fk_fault
 tail(fk_descr *d, const uint8_t *p, const uint8_t *q, const uint8_t *end, unsigned align_debug,
      unsigned align_end)
 {
-    if (left(q, end) < LONGEST_TAIL)
+    if (left(q, end) < FK_LONGEST_TAIL)
         return tail_checked(d, p, q, end, align_debug, align_end);
-    uint32_t alloc = d->flags >> 1 & 1, debug = d->flags & 1;
-    uint32_t count = *q & -alloc;
-    d->num_allocs = count;
-    d->allocs = q + 1;
-    uint64_t at = (uint64_t)(q - p) + alloc + count, slots = (count + 1 - alloc) & -debug;
-    uint64_t stop = at + 4 * slots, pad = fk_pad(d->address + at, align_debug) & -debug;
-    d->num_debug = (uint32_t)slots;
-    d->debug = p + at + pad;
-    d->debug_address = d->address + at + pad;
-    /* All wait for the size: the last pad makes up for the one between, where it is not smaller. */
-    stop += align_end < align_debug ? pad : 0;
-    d->size = (uint32_t)(stop + fk_pad(d->address + stop, align_end));
+    fk_tail_there(d, p, q, align_debug, align_end);
     return FK_FAULT_NONE;
 }
 
@@ -120,12 +102,6 @@ static inline fk_fault live(fk_descr *d, const uint8_t **q, const uint8_t *end, 
     return FK_FAULT_NONE;
 }
 
-static inline void frame(fk_descr *d, uint32_t data)
-{
-    d->frame_size = data & ~3u;
-    d->flags = data & 3; /* bit 0 is DEBUG, bit 1 is ALLOC, as in the API */
-}
-
 FK_READER(fk_read_a)
 {
     (void)prev;
@@ -135,7 +111,7 @@ FK_READER(fk_read_a)
         return FK_FAULT_HEADER;
     d->retaddr = fk_ldword(p, w, t->swap);
     uint32_t data = fk_ld16(p + w, t->swap);
-    if (data == RETURN_TO_C)
+    if (data == FK_RETURN_TO_C)
         return special(d, p, q, end, w);
     d->frame_size = data & ~3u;
     d->flags = data & FK_DESCR_DEBUG; /* bit 1 is never set in A */
@@ -165,18 +141,13 @@ read_b(const uint8_t *p, const uint8_t *end, fk_descr *d, const unsigned w, cons
         return FK_FAULT_HEADER;
     d->retaddr = fk_ldword(p, w, swap);
     uint32_t data = fk_ld16(p + w, swap);
-    if (data == RETURN_TO_C)
+    if (data == FK_RETURN_TO_C)
         return special(d, p, q, end, w);
-    frame(d, data);
+    fk_set_frame(d, data);
     d->num_live = fk_ld16(p + w + 2, swap);
     if (live(d, &q, end, 2))
         return FK_FAULT_LIVE;
     return tail(d, p, q, end, 4, w);
-}
-
-fk_fault fk_read_common(const uint8_t *p, const uint8_t *end, fk_descr *d)
-{
-    return read_b(p, end, d, 8, false);
 }
 
 FK_READER(fk_read_b)
@@ -193,7 +164,7 @@ static fk_fault read_long(const fk_table *t, const uint8_t *p, const uint8_t *en
 {
     if (left(p, end) < at + 12u)
         return FK_FAULT_HEADER;
-    frame(d, fk_ld32(p + at + 4, t->swap));
+    fk_set_frame(d, fk_ld32(p + at + 4, t->swap));
     d->flags |= FK_DESCR_LONG;
     d->num_live = fk_ld32(p + at + 8, t->swap);
     const uint8_t *q = p + at + 12;
@@ -220,11 +191,11 @@ FK_READER(fk_read_o2)
         return FK_FAULT_HEADER;
     d->retaddr = d->address + (uint64_t)(int64_t)(int32_t)fk_ld32(p, t->swap);
     uint32_t data = fk_ld16(p + 4, t->swap);
-    if (data == RETURN_TO_C)
+    if (data == FK_RETURN_TO_C)
         return special(d, p, q, end, t->word);
     if (data == LONG_MARKER)
         return read_long(t, p, end, d, 4, t->word);
-    frame(d, data);
+    fk_set_frame(d, data);
     d->num_live = fk_ld16(p + 6, t->swap);
     if (live(d, &q, end, 2))
         return FK_FAULT_LIVE;

@@ -17,7 +17,7 @@ static inline uint32_t count_below(const fk_entry *e, fk_entry want)
 }
 
 /* First entry in [lo, hi) that is not below `want`, or hi. */
-static uint32_t crowded(const fk_part *p, uint32_t lo, uint32_t hi, fk_entry want)
+static uint32_t first_entry(const fk_part *p, uint32_t lo, uint32_t hi, fk_entry want)
 {
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
@@ -29,75 +29,96 @@ static uint32_t crowded(const fk_part *p, uint32_t lo, uint32_t hi, fk_entry wan
     return lo;
 }
 
-/* First entry from key on, in the bucket of `addr`. Entries of later buckets are larger: the group
- * may reach into them. */
-static inline const fk_entry *find_entry(const fk_part *p, uint64_t addr, uint32_t key)
-{
-    const uint32_t *dir = p->dir + ((addr - p->low) >> p->shift);
-    fk_entry want = (fk_entry)key << 32;
-    uint32_t lo = dir[0], n = dir[1] - lo;
-    if (__builtin_expect(n > FK_GROUP, 0))
-        return p->entries + crowded(p, lo, dir[1], want);
-    return p->entries + lo + count_below(p->entries + lo, want);
-}
-
 /* The table of the entry of `addr` at `place`: no search, mostly. */
-static inline uint32_t owner_of(const fk_part *p, uint64_t addr, uint32_t place)
+static inline const fk_home *guess_home(const fk_part *p, uint64_t addr)
 {
-    uint32_t t = p->owners[(addr - p->low) >> p->shift >> FK_OWNER_SHIFT];
-    if (__builtin_expect(place - p->homes[t].start < p->homes[t].length, 1))
-        return t;
-    return fk_part_table(p, place);
+    return &p->homes[p->owners[(addr - p->low) >> p->shift >> FK_OWNER_SHIFT]];
 }
 
-static inline bool holds(const fk_view *v, uint64_t addr)
+static inline bool is_home(const fk_home *h, uint32_t place)
 {
-    return addr - v->part->low <= v->part->span && v->part->count > 0;
+    return place - h->start < h->length;
+}
+
+static inline bool holds(const fk_part *p, uint64_t addr)
+{
+    return addr - p->low <= p->span;
 }
 
 /* The first descriptor of `addr` in a table that is not dropped: its table and place. */
-static inline const fk_home *find_in(const fk_view *v, const fk_entry *e, uint64_t addr,
-                                     uint32_t *place)
+static __attribute__((noinline)) const fk_home *find_carefully(const fk_view *v, uint64_t addr,
+                                                               uint32_t *place)
 {
     const fk_part *p = v->part;
     uint32_t key = (uint32_t)(addr - p->key_base);
-    for (; e < p->entries + p->count && *e >> 32 == key; e++) {
-        uint32_t n = owner_of(p, addr, (uint32_t)*e);
-        *place = (uint32_t)*e;
+    const uint32_t *dir = p->dir + ((addr - p->low) >> p->shift);
+    uint32_t i = first_entry(p, dir[0], dir[1], (fk_entry)key << 32);
+    for (; i < p->count && p->entries[i] >> 32 == key; i++) {
+        uint32_t n = fk_part_table(p, *place = (uint32_t)p->entries[i]);
         if (!v->dropped || !v->dropped[n])
             return &p->homes[n];
     }
     return NULL;
 }
 
-static inline bool read_at(const fk_part *p, const fk_home *h, uint32_t place, uint64_t addr,
-                           fk_descr *out)
+/* The same of a part with nothing dropped, without a branch that is hard to guess; NULL: one look-up
+ * of hundred must be done with care. What a look-up takes is mostly waiting for memory, and for how
+ * many the processor waits at once depends on how few instructions each has. Entries of later
+ * buckets are larger: the group may reach into them. */
+static inline const fk_home *find_quickly(const fk_part *p, uint64_t addr, uint32_t *place)
 {
-    const uint8_t *at = h->zero + place;
+    const uint32_t *dir = p->dir + ((addr - p->low) >> p->shift);
+    uint32_t lo = dir[0], key = (uint32_t)(addr - p->key_base);
+    const fk_entry *e = p->entries + lo;
+    e += count_below(e, (fk_entry)key << 32);
+    const fk_home *h = guess_home(p, addr);
+    *place = (uint32_t)*e;
+    bool found = dir[1] - lo <= FK_GROUP && *e >> 32 == key && is_home(h, *place);
+    return __builtin_expect(found, 1) ? h : NULL;
+}
+
+static inline void start_at(const fk_part *p, const fk_home *h, uint32_t place, fk_descr *out)
+{
     out->table = h->table;
     out->index = FK_NO_ENTRY;
     out->address = p->place_base + place;
-    fk_fault fault = p->common ? fk_read_common(at, h->end, out)
-                               : h->table->gen->read(h->table, at, h->end, 0, out);
-    out->retaddr = addr; /* O3 writes only the difference to its neighbour */
-    return !fault;
 }
 
-static inline bool look_in(const fk_view *v, uint64_t addr, fk_descr *out)
+static fk_result read_at(const fk_part *p, const fk_home *h, uint32_t place, uint64_t addr,
+                         fk_descr *out)
 {
-    const fk_part *p = v->part;
-    uint32_t key = (uint32_t)(addr - p->key_base), place;
-    const fk_home *h = find_in(v, find_entry(p, addr, key), addr, &place);
-    return h && read_at(p, h, place, addr, out);
+    start_at(p, h, place, out);
+    fk_fault fault = h->table->gen->read(h->table, h->zero + place, h->end, 0, out);
+    out->retaddr = addr; /* O3 writes only the difference to its neighbour */
+    return fault ? FK_ABSENT : FK_OK;
+}
+
+static __attribute__((noinline)) fk_result lookup_carefully(const fk_index *ix, uint64_t addr,
+                                                            fk_descr *out)
+{
+    for (const fk_view *v = ix->views, *end = v + ix->num_views; v < end; v++) {
+        uint32_t place;
+        const fk_home *h = holds(v->part, addr) ? find_carefully(v, addr, &place) : NULL;
+        if (h)
+            return read_at(v->part, h, place, addr, out);
+    }
+    return FK_ABSENT;
+}
+
+static inline bool read_quickly(const fk_part *p, const fk_home *h, uint32_t place, fk_descr *out)
+{
+    start_at(p, h, place, out);
+    return fk_read_common(h->zero + place, h->end, out);
 }
 
 fk_result fk_index_lookup(const fk_index *ix, uint64_t addr, fk_descr *out)
 {
-    for (size_t i = 0; i < ix->num_views; i++) {
-        if (holds(&ix->views[i], addr) && look_in(&ix->views[i], addr, out))
-            return FK_OK;
-    }
-    return FK_ABSENT;
+    const fk_part *p = ix->quick;
+    uint32_t place;
+    const fk_home *h = p && holds(p, addr) ? find_quickly(p, addr, &place) : NULL;
+    if (__builtin_expect(h && read_quickly(p, h, place, out), 1))
+        return FK_OK;
+    return lookup_carefully(ix, addr, out);
 }
 
 /* --- many at once ------------------------------------------------------------------------------
@@ -106,56 +127,26 @@ fk_result fk_index_lookup(const fk_index *ix, uint64_t addr, fk_descr *out)
 #define BATCH 32
 
 typedef struct {
-    const fk_view *view; /* NULL: leave it to fk_index_lookup */
-    const fk_entry *e;
-    const fk_home *home;
-    uint32_t key, place;
+    const fk_home *home; /* NULL: needs care */
+    uint32_t place;
 } probe;
 
-static const fk_view *only_view(const fk_index *ix, uint64_t addr)
+static inline const uint32_t *bucket_of(const fk_part *p, uint64_t addr)
 {
-    const fk_view *found = NULL;
-    for (size_t i = 0; i < ix->num_views; i++) {
-        if (!holds(&ix->views[i], addr))
-            continue;
-        if (found)
-            return NULL;
-        found = &ix->views[i];
-    }
-    return found;
+    return p->dir + (holds(p, addr) ? (addr - p->low) >> p->shift : 0);
 }
 
-static void start_probes(const fk_index *ix, const uint64_t *addr, size_t n, probe *b)
+static void find_batch(const fk_part *p, const uint64_t *addr, size_t n, probe *b)
 {
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(bucket_of(p, addr[i]));
     for (size_t i = 0; i < n; i++) {
-        b[i] = (probe){.view = only_view(ix, addr[i])};
-        if (b[i].view) {
-            const fk_part *p = b[i].view->part;
-            b[i].key = (uint32_t)(addr[i] - p->key_base);
-            __builtin_prefetch(p->dir + ((addr[i] - p->low) >> p->shift));
-        }
-    }
-}
-
-static void fetch_entries(const uint64_t *addr, size_t n, const probe *b)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!b[i].view)
-            continue;
-        const fk_part *p = b[i].view->part;
-        const fk_entry *e = p->entries + p->dir[(addr[i] - p->low) >> p->shift];
+        const fk_entry *e = p->entries + *bucket_of(p, addr[i]);
         __builtin_prefetch(e);
         __builtin_prefetch(e + FK_GROUP - 1);
     }
-}
-
-static void find_entries(const uint64_t *addr, size_t n, probe *b)
-{
     for (size_t i = 0; i < n; i++) {
-        if (!b[i].view)
-            continue;
-        const fk_part *p = b[i].view->part;
-        b[i].home = find_in(b[i].view, find_entry(p, addr[i], b[i].key), addr[i], &b[i].place);
+        b[i].home = holds(p, addr[i]) ? find_quickly(p, addr[i], &b[i].place) : NULL;
         if (b[i].home) {
             __builtin_prefetch(b[i].home->zero + b[i].place);
             __builtin_prefetch(b[i].home->zero + b[i].place + 32);
@@ -163,14 +154,15 @@ static void find_entries(const uint64_t *addr, size_t n, probe *b)
     }
 }
 
-static size_t read_probes(const fk_index *ix, const uint64_t *addr, size_t n, const probe *b,
-                          fk_descr *out)
+static size_t lookup_batch(const fk_index *ix, const uint64_t *addr, size_t n, fk_descr *out)
 {
+    probe b[BATCH] = {{NULL, 0}};
     size_t found = 0;
+    if (ix->quick)
+        find_batch(ix->quick, addr, n, b);
     for (size_t i = 0; i < n; i++) {
-        bool ok = b[i].view ? b[i].home && read_at(b[i].view->part, b[i].home, b[i].place,
-                                                   addr[i], &out[i])
-                            : fk_index_lookup(ix, addr[i], &out[i]) == FK_OK;
+        bool ok = (b[i].home && read_quickly(ix->quick, b[i].home, b[i].place, &out[i])) ||
+                  lookup_carefully(ix, addr[i], &out[i]) == FK_OK;
         if (!ok)
             out[i].table = NULL;
         found += ok;
@@ -181,14 +173,8 @@ static size_t read_probes(const fk_index *ix, const uint64_t *addr, size_t n, co
 size_t fk_index_find_many(const fk_index *ix, const uint64_t *addr, size_t n, fk_descr *out)
 {
     size_t found = 0;
-    probe b[BATCH];
-    for (size_t done = 0; done < n; done += BATCH) {
-        size_t k = n - done < BATCH ? n - done : BATCH;
-        start_probes(ix, addr + done, k, b);
-        fetch_entries(addr + done, k, b);
-        find_entries(addr + done, k, b);
-        found += read_probes(ix, addr + done, k, b, out + done);
-    }
+    for (size_t i = 0; i < n; i += BATCH)
+        found += lookup_batch(ix, addr + i, n - i < BATCH ? n - i : BATCH, out + i);
     return found;
 }
 
@@ -466,6 +452,9 @@ static fk_result finish(maker *m, fk_index **out, fk_error *err)
     if (!ix)
         return fk_fail_memory(err, NULL);
     ix->num_views = m->num_views;
+    ix->quick = NULL;
+    if (m->num_views && m->views[0].part->common && !m->views[0].dropped)
+        ix->quick = m->views[0].part;
     memcpy(ix->views, m->views, m->num_views * sizeof ix->views[0]);
     m->num_views = 0;
     *out = ix;

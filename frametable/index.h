@@ -20,8 +20,8 @@ typedef uint64_t fk_entry;
 /* Entries that a look-up compares at once; as many lie behind the last, all ones. */
 #define FK_GROUP 8
 
-/* Neighbours in code are mostly of one module: a guess for 16 buckets is right 49 times of 50. */
-#define FK_OWNER_SHIFT 4
+/* Neighbours in code are mostly of one module: a guess for 8 buckets is right 99 times of 100. */
+#define FK_OWNER_SHIFT 3
 
 /* What a look-up needs of a table, in half a cache line. */
 typedef struct {
@@ -48,7 +48,7 @@ typedef struct {
     fk_home *homes;     /* of the tables, by address */
     uint32_t *owners;   /* owners[k]: a table that bucket k << FK_OWNER_SHIFT has entries of */
     const fk_table **tables; /* by address, all of one image or all native */
-    bool common;        /* fk_read_common reads all of them */
+    bool common;        /* fk_read_common reads most descriptors */
     uint32_t num_tables;
 } fk_part;
 
@@ -59,6 +59,7 @@ typedef struct {
 } fk_view;
 
 struct fk_index {
+    const fk_part *quick; /* the largest one, where look-ups need little care; may be NULL */
     size_t num_views;
     fk_view views[]; /* the largest first */
 };

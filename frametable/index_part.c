@@ -5,8 +5,9 @@
  *   | 0 | 3 | 4 | 4 | ...   ------->   | key place | key place | key place | ...
  *   +---+---+---+---+                  +-----------+-----------+-----------+----
  *
- * Return addresses are spread evenly over code, so that an equal division of it leaves two to four
- * entries to a bucket: a look-up touches a word of the directory, which is small, and one or two
+ * Return addresses are spread evenly enough over code that in an equal division of it into as many
+ * buckets as there are entries, one bucket of three hundred has more than the FK_GROUP that a
+ * look-up compares at once: it touches a word of the directory, which is small, and one or two
  * lines of entries; neighbours in code stay neighbours in memory, which a hash would undo. A key
  * is the whole address less a base, so that nothing else must be read to know that it is there.
  *
@@ -298,11 +299,11 @@ static inline uint32_t key_of(fk_entry e)
     return (uint32_t)(e >> 32);
 }
 
-/* One or two entries to a bucket. */
+/* One or two buckets to an entry. */
 static bool make_directory(fk_part *p)
 {
     const fk_entry *e = p->entries;
-    uint64_t most = p->count / 2 + 1, low = p->count ? key_of(e[0]) : 0;
+    uint64_t most = p->count + 1, low = p->count ? key_of(e[0]) : 0;
     p->low = p->key_base + low;
     p->span = p->count ? key_of(e[p->count - 1]) - low : 0;
     for (p->shift = 0; p->span >> p->shift >= 2 * most; p->shift++)
