@@ -123,6 +123,8 @@ fk_result fk_sections_load(fk_image *, void *elf, fk_error *);
 /* Symbols and relocations of a file without sections, from its dynamic segment (dynamic.c). */
 fk_result fk_dynamic_load(fk_image *, void *elf, fk_error *);
 const fk_region *fk_region_at(const fk_image *, uint64_t addr);
+/* How many of im->functions start at or before addr. */
+size_t fk_functions_upto(const fk_image *, uint64_t addr);
 /* The debug section whose relocations are at addr: apart from every loaded address. */
 const fk_region *fk_debug_region_at(const fk_image *, uint64_t addr);
 /* The region of addr, or the one that addr is the end of. */

@@ -3,6 +3,7 @@
 
 #include "frametable/index.h"
 #include "frametable/readers.h"
+#include "frametable/search.h"
 
 /* --- look-up ---------------------------------------------------------------------------------- */
 
@@ -14,19 +15,6 @@ static inline uint32_t count_below(const fk_entry *e, fk_entry want)
     for (int i = 0; i < FK_GROUP; i++)
         n += e[i] < want;
     return n;
-}
-
-/* First entry in [lo, hi) that is not below `want`, or hi. */
-static uint32_t first_entry(const fk_part *p, uint32_t lo, uint32_t hi, fk_entry want)
-{
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (p->entries[mid] < want)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
 }
 
 /* The table of the entry of `addr` at `place`: no search, mostly. */
@@ -52,9 +40,10 @@ static __attribute__((noinline)) const fk_home *find_carefully(const fk_view *v,
     const fk_part *p = v->part;
     uint32_t key = (uint32_t)(addr - p->key_base);
     const uint32_t *dir = p->dir + ((addr - p->low) >> p->shift);
-    uint32_t i = first_entry(p, dir[0], dir[1], (fk_entry)key << 32);
-    for (; i < p->count && p->entries[i] >> 32 == key; i++) {
-        uint32_t n = fk_part_table(p, *place = (uint32_t)p->entries[i]);
+    const fk_entry *e = p->entries + dir[0];
+    e += fk_count_keys(e, sizeof *e, 0, dir[1] - dir[0], (fk_entry)key << 32);
+    for (; e < p->entries + p->count && *e >> 32 == key; e++) {
+        uint32_t n = fk_part_table(p, *place = (uint32_t)*e);
         if (!v->dropped || !v->dropped[n])
             return &p->homes[n];
     }

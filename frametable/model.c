@@ -7,6 +7,7 @@
 
 #include "frametable/encode.h"
 #include "frametable/readers.h"
+#include "frametable/search.h"
 
 /* Addresses seen; sorted and unique before they are used. */
 typedef struct {
@@ -50,14 +51,7 @@ static void sort_places(places *p)
 
 static uint32_t find_place(const places *p, uint64_t at)
 {
-    size_t lo = 0, hi = p->count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (p->at[mid] < at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = fk_count_keys(p->at, sizeof *p->at, 0, p->count, at);
     return lo < p->count && p->at[lo] == at ? (uint32_t)lo : FK_NONE;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "frametable/image.h"
+#include "frametable/search.h"
 
 bool fk_reloc_get(const fk_image *im, const fk_relocs *r, uint64_t i, fk_reloc *out)
 {
@@ -237,18 +238,8 @@ static fk_table *table_at(const fk_image *im, uint64_t addr, fk_table *last)
 {
     if (last && holds(last, addr))
         return last;
-    size_t lo = 0, hi = im->num_tables;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (im->tables[mid].address <= addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    if (lo == 0)
-        return NULL;
-    fk_table *t = &im->tables[lo - 1];
-    return holds(t, addr) ? t : NULL;
+    size_t n = FK_COUNT_UPTO(fk_table, im->tables, im->num_tables, address, addr);
+    return n && holds(&im->tables[n - 1], addr) ? &im->tables[n - 1] : NULL;
 }
 
 /* A RELR array: an even word is an address, an odd one a bitmap for the words that follow it. Each

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "frametable/scan.h"
+#include "frametable/search.h"
 
 typedef struct {
     fk_image *im;
@@ -130,14 +131,7 @@ static fk_result scan_regions(scanner *s, bool read_only)
 
 static bool is_hit(const scanner *s, uint64_t addr)
 {
-    size_t lo = 0, hi = s->num_hits;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (s->hits[mid] < addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = fk_count_keys(s->hits, sizeof *s->hits, 0, s->num_hits, addr);
     return lo < s->num_hits && s->hits[lo] == addr;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "frametable/image.h"
+#include "frametable/search.h"
 
 /* Addresses of an object's sections start here: above any count that a scan could mistake. */
 #define OBJECT_BASE 0x10000000u
@@ -394,15 +395,8 @@ fk_result fk_sections_load(fk_image *im, void *elf, fk_error *err)
 /* The last region that starts at or before addr. */
 static const fk_region *last_before(const fk_image *im, uint64_t addr)
 {
-    size_t lo = 0, hi = im->num_regions;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (im->regions[mid].addr <= addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo ? &im->regions[lo - 1] : NULL;
+    size_t n = FK_COUNT_UPTO(fk_region, im->regions, im->num_regions, addr, addr);
+    return n ? &im->regions[n - 1] : NULL;
 }
 
 const fk_region *fk_region_at(const fk_image *im, uint64_t addr)

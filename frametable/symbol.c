@@ -224,7 +224,7 @@ static bool covers(const fk_image *im, const fk_sym *s, uint64_t addr)
     return g && addr - g->addr < g->size;
 }
 
-fk_result fk_image_symbol_at(const fk_image *im, uint64_t addr, fk_symbol *out)
+size_t fk_functions_upto(const fk_image *im, uint64_t addr)
 {
     size_t lo = 0, hi = im->num_functions;
     while (lo < hi) {
@@ -234,6 +234,12 @@ fk_result fk_image_symbol_at(const fk_image *im, uint64_t addr, fk_symbol *out)
         else
             hi = mid;
     }
+    return lo;
+}
+
+fk_result fk_image_symbol_at(const fk_image *im, uint64_t addr, fk_symbol *out)
+{
+    size_t lo = fk_functions_upto(im, addr);
     /* Functions seldom nest: a few steps back find an outer one. */
     for (size_t i = lo; i > 0 && lo - i < 8; i--) {
         size_t s = im->functions[i - 1];

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "frametable/image.h"
+#include "frametable/search.h"
 
 /* The symbol of an entry: a section symbol with addend is the function there. PC-relative fields
  * of code count from another place than the instruction's own zero: pc_addend makes up for it. */
@@ -127,26 +128,12 @@ fk_result fk_targets_load(fk_image *im, fk_error *err)
     return FK_OK;
 }
 
-/* How many of t[0..n) have an offset of at most `most`. */
-static size_t count_upto(const fk_target *t, size_t n, uint64_t most)
-{
-    size_t lo = 0, hi = n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (t[mid].offset <= most)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 /* --- relocations ---------------------------------------------------------------------------- */
 
 static bool named_at(const fk_image *im, uint64_t addr, fk_symbol *out)
 {
     fk_reloc e;
-    size_t i = addr ? count_upto(im->targets, im->num_targets, addr - 1) : 0;
+    size_t i = FK_COUNT_BELOW(fk_target, im->targets, im->num_targets, offset, addr);
     for (; i < im->num_targets && im->targets[i].offset == addr; i++) {
         const fk_relocs *r = &im->relocs[im->targets[i].array];
         if (fk_reloc_get(im, r, im->targets[i].entry, &e) && refers(im, r, &e, out))
@@ -170,7 +157,7 @@ static bool target_in(const fk_image *im, const fk_relocs *r, uint64_t addr, fk_
 /* The arrays of the section that holds addr; all of them begin where it does. */
 static bool object_target(const fk_image *im, uint64_t addr, fk_symbol *out)
 {
-    size_t n = count_upto(im->arrays, im->num_arrays, addr);
+    size_t n = FK_COUNT_UPTO(fk_target, im->arrays, im->num_arrays, offset, addr);
     uint64_t base = n ? im->arrays[n - 1].offset : 0;
     for (; n > 0 && im->arrays[n - 1].offset == base; n--) {
         const fk_relocs *r = &im->relocs[im->arrays[n - 1].array];

@@ -13,6 +13,7 @@
  */
 #include "frametable/ftdump/disasm.h"
 #include "frametable/ftdump/ftdump.h"
+#include "frametable/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,15 +76,7 @@ static int by_where(const void *a, const void *b)
 /* The first mark with where > start. */
 static size_t first_after(const weaver *w, uint64_t start)
 {
-    size_t lo = 0, hi = w->num_marks;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (w->marks[mid].where > start)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return lo;
+    return FK_COUNT_UPTO(mark, w->marks, w->num_marks, where, start);
 }
 
 static bool has_mark(const weaver *w, uint64_t start, uint64_t end)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frametable/verify/graph.h"
+#include "frametable/search.h"
 
 bool fk_room(void *array, size_t *cap, size_t need, size_t item)
 {
@@ -42,14 +43,7 @@ int32_t fk_node_at(const fk_function *f, uint64_t addr)
 
 const fk_fixup *fk_fixup_of(const fk_program *p, const fk_insn *i)
 {
-    size_t lo = 0, hi = p->num_fixups;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (p->fixups[mid].at < i->addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = FK_COUNT_BELOW(fk_fixup, p->fixups, p->num_fixups, at, i->addr);
     return lo < p->num_fixups && p->fixups[lo].at < i->addr + i->length ? &p->fixups[lo] : NULL;
 }
 

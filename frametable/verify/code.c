@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frametable/image.h"
+#include "frametable/search.h"
 #include "frametable/verify/graph.h"
 #include "frametable/verify/rules.h"
 
@@ -10,25 +11,11 @@ enum { BEFORE_ENTRY = 64 }; /* bytes before an entry that may belong to it */
 
 /* --- functions ------------------------------------------------------------------------- */
 
-/* Index of the first function symbol behind addr. */
-static size_t function_after(const fk_image *im, uint64_t addr)
-{
-    size_t lo = 0, hi = im->num_functions;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (im->syms[im->functions[mid]].addr <= addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 /* From the end of the function before to the end of this one. */
 static void window(const fk_image *im, const fk_symbol *s, uint64_t *lo, uint64_t *hi)
 {
     fk_section section = {0};
-    size_t after = function_after(im, s->addr), before = after;
+    size_t after = fk_functions_upto(im, s->addr), before = after;
     fk_image_section_at(im, s->addr, &section);
     uint64_t end = section.addr + section.size;
     if (after < im->num_functions && im->syms[im->functions[after]].addr < end)
@@ -140,15 +127,7 @@ static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
 /* First descriptor whose return address is behind addr. */
 static size_t descriptor_after(const fk_program *p, uint64_t addr)
 {
-    size_t lo = 0, hi = p->num_descrs;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (p->descrs[mid].retaddr <= addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return FK_COUNT_UPTO(fk_descr, p->descrs, p->num_descrs, retaddr, addr);
 }
 
 /* A function without a size reaches to the next. */
@@ -186,7 +165,7 @@ static bool bare_functions(fk_code *c)
     fk_table_info_get(c->check->table, &info);
     if (p->decode == NULL || info.code_begin == 0)
         return true;
-    for (size_t i = function_after(p->image, info.code_begin - 1); i < p->image->num_functions; i++) {
+    for (size_t i = fk_functions_upto(p->image, info.code_begin - 1); i < p->image->num_functions; i++) {
         uint64_t addr = p->image->syms[p->image->functions[i]].addr;
         if (addr >= info.code_end)
             break;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "frametable/bytes.h"
+#include "frametable/search.h"
 #include "frametable/verify/reader.h"
 
 enum { MAX_FORMATS = 16 };
@@ -430,14 +431,7 @@ const char *fk_lines_fault(const fk_lines *l)
 
 fk_result fk_line_at(const fk_lines *l, uint64_t pc, fk_line *out)
 {
-    size_t lo = 0, hi = l->num_rows;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (l->rows[mid].addr <= pc)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = FK_COUNT_UPTO(row, l->rows, l->num_rows, addr, pc);
     if (lo == 0 || lo == l->num_rows || l->rows[lo - 1].end)
         return FK_ABSENT;
     const row *r = &l->rows[lo - 1];

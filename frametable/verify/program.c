@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frametable/image.h"
+#include "frametable/search.h"
 #include "frametable/verify/graph.h"
 
 static const struct {
@@ -191,14 +192,7 @@ void fk_program_close(fk_program *p)
 
 size_t fk_program_find(const fk_program *p, uint64_t retaddr)
 {
-    size_t lo = 0, hi = p->num_descrs;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (p->descrs[mid].retaddr < retaddr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = FK_COUNT_BELOW(fk_descr, p->descrs, p->num_descrs, retaddr, retaddr);
     return lo < p->num_descrs && p->descrs[lo].retaddr == retaddr ? lo : p->num_descrs;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "frametable/bytes.h"
+#include "frametable/search.h"
 #include "frametable/verify/reader.h"
 
 enum { MAX_REMEMBERED = 64 };
@@ -543,27 +544,13 @@ static fk_result fill(const fk_cfi *c, fk_cfi_cursor *at, size_t i)
 /* The last FDE that starts at or before pc; num_fdes: none. */
 static size_t find_fde(const fk_cfi *c, uint64_t pc)
 {
-    size_t lo = 0, hi = c->num_fdes;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (c->fdes[mid].from <= pc)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = FK_COUNT_UPTO(fde, c->fdes, c->num_fdes, from, pc);
     return lo > 0 && pc < c->fdes[lo - 1].to ? lo - 1 : c->num_fdes;
 }
 
 static const fk_row *find_row(const fk_cfi_cursor *at, uint64_t pc)
 {
-    size_t lo = 0, hi = at->count;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (at->rows[mid].to <= pc)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = FK_COUNT_UPTO(fk_row, at->rows, at->count, to, pc);
     return lo < at->count && at->rows[lo].from <= pc ? &at->rows[lo] : NULL;
 }
 
@@ -585,14 +572,7 @@ fk_result fk_cfi_row(const fk_cfi *c, fk_cfi_cursor *at, uint64_t pc, fk_row *ou
 
 fk_result fk_cfi_next(const fk_cfi *c, uint64_t pc, uint64_t *from, uint64_t *to)
 {
-    size_t lo = 0, hi = c->num_fdes;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (c->fdes[mid].from < pc)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    size_t lo = FK_COUNT_BELOW(fde, c->fdes, c->num_fdes, from, pc);
     if (lo == c->num_fdes)
         return FK_ABSENT;
     *from = c->fdes[lo].from;
