@@ -8,6 +8,7 @@
 #include "runtime/callback.h"
 #include "runtime/check.h"
 #include "runtime/profiler.h"
+#include "runtime/sched.h"
 #include "runtime/signals.h"
 #include "runtime/thread.h"
 
@@ -30,6 +31,7 @@ struct fk_rt_domain {
     struct domain *domain;
     void (*fn)(void *);
     void *arg;
+    bool done; /* scheduled: the domain has ended */
 };
 
 static void *run(void *p)
@@ -38,11 +40,17 @@ static void *run(void *p)
     struct domain *d = r->domain;
     fk_signals_stack();
     fk_thread_enter(d->current);
+    fk_thread_domain_starts(d);
     r->fn(r->arg);
     fk_threads_join_all(d);
     fk_gc_collect(d, GC_MINOR);
     fk_prof_delete_domain(d);
     fk_domain_delete(d);
+    if (fk_check.scheduled) {
+        r->done = true;
+        fk_sched_wake(r, true);
+        fk_sched_end(&d->main_thread);
+    }
     return NULL;
 }
 
@@ -57,6 +65,8 @@ fk_rt_domain *fk_rt_spawn(void (*fn)(void *), void *arg)
         return NULL;
     }
     fk_prof_new_domain(fk_self, r->domain);
+    if (fk_check.scheduled)
+        fk_sched_add(r->domain->current);
     if (pthread_create(&r->thread, NULL, run, r) != 0)
         fk_fatal("cannot create a thread for a domain");
     return r;
@@ -64,6 +74,8 @@ fk_rt_domain *fk_rt_spawn(void (*fn)(void *), void *arg)
 
 void fk_rt_join(fk_rt_domain *r)
 {
+    while (fk_check.scheduled && !r->done)
+        fk_sched_wait(r);
     fk_blocking_enter();
     pthread_join(r->thread, NULL);
     fk_blocking_leave();

@@ -8,6 +8,7 @@
 #include "runtime/check.h"
 #include "runtime/fiber.h"
 #include "runtime/profiler.h"
+#include "runtime/sched.h"
 #include "runtime/signals.h"
 
 extern value caml_callback_asm(struct domain *, value closure, value *args);
@@ -189,6 +190,8 @@ void caml_garbage_collection(void)
     value *regs = d->st.gc_regs;
     d->st.young_ptr += words;
     fk_check_gc_point(d, &w);
+    if (fk_check.scheduled && fk_sched_due())
+        fk_interrupt(d, INT_YIELD);
     if (has_pending(d))
         run_actions(d);
     while (fk_check_stress(d) ||

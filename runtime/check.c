@@ -35,7 +35,7 @@ static bool add_site(const char *name)
 
 static bool set_seed(uint64_t n)
 {
-    fk_check.scheduled = true;
+    fk_check.scheduled = true; /* sched.c */
     fk_check.seed = n;
     return true;
 }
@@ -80,7 +80,7 @@ static void settle(void)
 {
     struct check_config *c = &fk_check;
     c->any = c->move || c->roots || c->lengths || c->stubs || c->period || c->nsites || c->heap_period || c->scheduled;
-    c->every_alloc = c->period || c->nsites || c->lengths;
+    c->every_alloc = c->period || c->nsites || c->lengths || c->scheduled;
     if (c->move)
         c->move_slots = 64;
 }
@@ -96,10 +96,6 @@ bool fk_check_parse(const char *list, const char **error)
     }
     free(copy);
     *error = bad;
-    if (ok && fk_check.scheduled) { /* announced, not there yet: better refused than ignored */
-        snprintf(bad, sizeof bad, "seed");
-        ok = false;
-    }
     settle();
     return ok;
 }

@@ -16,6 +16,7 @@
 #include "runtime/fiber.h"
 #include "runtime/gc.h"
 #include "runtime/profiler.h"
+#include "runtime/sched.h"
 
 _Static_assert(sizeof(struct dom_state) == (FK_ABI >= 504 ? 0x400 : 0x3e0), "domain state size");
 _Static_assert(offsetof(struct dom_state, dls_root) == (FK_ABI >= 504 ? 336 : 304), "dls_root");
@@ -81,7 +82,7 @@ static void init_state(struct domain *d)
     d->st.gc_regs = NULL;
     d->cut_parents = NULL;
     d->dying = false;
-    d->master_busy = false;
+    d->master_busy = d->loaded = false;
     atomic_store(&d->interrupts, 0);
 }
 
@@ -168,6 +169,8 @@ static void thread_load(struct thread *t)
 void fk_thread_enter(struct thread *t)
 {
     struct domain *d = t->domain;
+    if (fk_check.scheduled)
+        fk_sched_acquire(t);
     pthread_mutex_lock(&d->master);
     d->master_waiters++;
     while (d->master_busy)
@@ -179,6 +182,7 @@ void fk_thread_enter(struct thread *t)
     fk_stw_domain_runs();
     bool other = d->current != t;
     thread_load(t);
+    d->loaded = true;
     fk_bucket_reserve(d); /* another thread may have gone to sleep with the last one */
     fk_self = caml_state = d;
     if (other)
@@ -196,6 +200,7 @@ void fk_thread_leave(struct thread *t)
 void fk_domain_release(struct domain *d)
 {
     fk_self = caml_state = NULL;
+    d->loaded = false;
     fk_stw_domain_stops();
     pthread_mutex_lock(&d->master);
     d->master_busy = false;
@@ -209,11 +214,24 @@ void fk_blocking_enter(void)
 {
     blocked = fk_self->current;
     fk_thread_leave(blocked);
+    if (fk_check.scheduled)
+        fk_sched_outside(blocked);
 }
 
 void fk_blocking_leave(void)
 {
     fk_thread_enter(blocked);
+}
+
+static void await_other(struct domain *d, uint64_t turn)
+{
+    pthread_mutex_lock(&d->master);
+    while (d->master_turn == turn && d->master_waiters > 0) {
+        pthread_mutex_unlock(&d->master);
+        sched_yield();
+        pthread_mutex_lock(&d->master);
+    }
+    pthread_mutex_unlock(&d->master);
 }
 
 /* Hands the domain to a waiting thread; a plain unlock and lock would mostly
@@ -222,17 +240,14 @@ void fk_thread_yield(void)
 {
     struct thread *t = fk_self->current;
     struct domain *d = t->domain;
-    if (d->master_waiters == 0)
+    if (!fk_check.scheduled && d->master_waiters == 0)
         return;
     uint64_t turn = d->master_turn;
     fk_thread_leave(t);
-    pthread_mutex_lock(&d->master);
-    while (d->master_turn == turn && d->master_waiters > 0) {
-        pthread_mutex_unlock(&d->master);
-        sched_yield();
-        pthread_mutex_lock(&d->master);
-    }
-    pthread_mutex_unlock(&d->master);
+    if (fk_check.scheduled)
+        fk_sched_pass(t);
+    else
+        await_other(d, turn);
     fk_thread_enter(t);
 }
 

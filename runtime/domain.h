@@ -69,6 +69,14 @@ struct thread_state {
     value backtrace_last_exn;
 };
 
+/* What the seeded scheduler (sched.h) knows of a thread. */
+struct sched {
+    struct thread *next;
+    const void *waits_for; /* NULL: nothing */
+    bool ready, outside;
+    pthread_cond_t mine;   /* it gets the turn */
+};
+
 struct thread {
     struct domain *domain;
     struct thread *next, *prev;
@@ -76,6 +84,7 @@ struct thread {
     intptr_t id;
     value descr, terminated; /* roots: Thread.t, and its termination event */
     void *memprof;
+    struct sched sched;
 };
 
 struct domain {
@@ -88,6 +97,7 @@ struct domain {
     pthread_mutex_t master;        /* held by the thread that runs */
     pthread_cond_t master_free;
     bool master_busy;
+    bool loaded;                   /* st has the state of `current`; settled when the domain stops */
     int master_waiters;
     struct thread *threads, *current;
     struct thread main_thread;

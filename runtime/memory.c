@@ -12,6 +12,7 @@
 #include "runtime/fiber.h"
 #include "runtime/profiler.h"
 #include "runtime/params.h"
+#include "runtime/sched.h"
 
 /* --- atoms ------------------------------------------------------------------------- */
 
@@ -31,6 +32,8 @@ value caml_atom(unsigned tag) { return fk_atom(tag); }
 
 void fk_make_room(struct domain *d, uintptr_t whsize)
 {
+    if (fk_check.scheduled)
+        fk_sched_point(d);
     if (atomic_load_explicit(&d->interrupts, memory_order_relaxed))
         fk_poll_gc(d);
     if (fk_check_stress_now(d))

@@ -10,9 +10,11 @@
 
 #include "runtime/backtrace.h"
 #include "runtime/callback.h"
+#include "runtime/check.h"
 #include "runtime/fail.h"
 #include "runtime/globals.h"
 #include "runtime/profiler.h"
+#include "runtime/sched.h"
 #include "runtime/signals.h"
 #include "runtime/sync.h"
 #include "runtime/thread.h"
@@ -58,6 +60,7 @@ static void *domain_main(void *p)
     struct domain *d = s->domain;
     fk_signals_stack();
     fk_thread_enter(d->current);
+    fk_thread_domain_starts(d);
     value result = fk_callback_exn(s->closure, VAL_UNIT);
     {
         value r = is_exn_result(result) ? exn_of_result(result) : result;
@@ -73,6 +76,8 @@ static void *domain_main(void *p)
     free(s);
     fk_gc_collect(d, GC_MINOR); /* what the last steps allocated */
     fk_domain_delete(d);
+    if (fk_check.scheduled)
+        fk_sched_end(&d->main_thread);
     return NULL;
 }
 
@@ -94,6 +99,8 @@ value caml_domain_spawn(value closure, value term)
     fk_prof_new_domain(fk_self, d);
     fk_backtrace_enable(d, fk_self->st.backtrace_active);
     intptr_t id = d->st.unique_id;
+    if (fk_check.scheduled)
+        fk_sched_add(&d->main_thread);
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     int e = pthread_create(&thread, &attr, domain_main, s);
@@ -112,6 +119,8 @@ value caml_ml_domain_cpu_relax(value unit)
     (void)unit;
     sched_yield();
     caml_ml_domain_id(VAL_UNIT);
+    if (fk_check.scheduled)
+        fk_sched_point(fk_self);
     if (atomic_load(&fk_self->interrupts))
         fk_poll_gc(fk_self);
     return VAL_UNIT;

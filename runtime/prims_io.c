@@ -16,6 +16,7 @@
 #include "runtime/callback.h"
 #include "runtime/fail.h"
 #include "runtime/signals.h"
+#include "runtime/sync.h"
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct channel *all;
@@ -123,17 +124,13 @@ static _Thread_local struct channel *locked;
 
 void fk_channel_lock(struct channel *c)
 {
-    if (pthread_mutex_trylock(&c->lock) != 0) {
-        fk_blocking_enter();
-        pthread_mutex_lock(&c->lock);
-        fk_blocking_leave();
-    }
+    fk_sync_lock(&c->lock);
     locked = c;
 }
 void fk_channel_unlock(struct channel *c)
 {
     locked = NULL;
-    pthread_mutex_unlock(&c->lock);
+    fk_sync_unlock(&c->lock);
 }
 /* An exception leaves a channel operation. */
 static FK_NORETURN void fail(struct channel *c, int e)

@@ -2,11 +2,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "runtime/callback.h"
+#include "runtime/check.h"
 #include "runtime/fail.h"
+#include "runtime/sched.h"
 #include "runtime/sync.h"
-
 
 static void free_mutex(value v)
 {
@@ -51,15 +53,65 @@ value caml_ml_mutex_new(value unit)
     return v;
 }
 
-value caml_ml_mutex_lock(value v)
+/* --- waiting -------------------------------------------------------------------------- */
+
+/* With the turn to oneself a lock that is taken is not free before others ran. */
+static int lock_scheduled(pthread_mutex_t *m)
 {
-    pthread_mutex_t *m = SYNC_MUTEX(v);
+    const struct timespec past = {0, 0};
+    int e;
+    fk_sched_point(fk_self);
+    while ((e = pthread_mutex_timedlock(m, &past)) == ETIMEDOUT)
+        fk_sched_wait(m);
+    return e;
+}
+
+int fk_sync_lock(pthread_mutex_t *m)
+{
+    if (fk_check.scheduled)
+        return lock_scheduled(m);
     if (pthread_mutex_trylock(m) == 0)
-        return VAL_UNIT;
-    ROOTS(1, &v); /* keeps the mutex alive while this thread waits */
+        return 0;
     fk_blocking_enter();
     int e = pthread_mutex_lock(m);
     fk_blocking_leave();
+    return e;
+}
+
+int fk_sync_unlock(pthread_mutex_t *m)
+{
+    int e = pthread_mutex_unlock(m);
+    if (fk_check.scheduled && !e)
+        fk_sched_wake(m, true);
+    return e;
+}
+
+static int wait_scheduled(pthread_cond_t *c, pthread_mutex_t *m)
+{
+    int e = pthread_mutex_unlock(m);
+    if (e)
+        return e;
+    fk_sched_wake(m, true);
+    fk_sched_wait(c);
+    return lock_scheduled(m);
+}
+
+static int wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+    if (fk_check.scheduled)
+        return wait_scheduled(c, m);
+    fk_blocking_enter();
+    int e = pthread_cond_wait(c, m);
+    fk_blocking_leave();
+    return e;
+}
+
+/* --- Mutex ------------------------------------------------------------------------------ */
+
+value caml_ml_mutex_lock(value v)
+{
+    ROOTS(1, &v); /* keeps the mutex alive while this thread waits */
+    int e = fk_sync_lock(SYNC_MUTEX(v));
     UNROOT_VOID();
     if (e)
         fail(e, "Mutex.lock");
@@ -67,9 +119,11 @@ value caml_ml_mutex_lock(value v)
 }
 value caml_ml_mutex_unlock(value v)
 {
-    int e = pthread_mutex_unlock(SYNC_MUTEX(v));
+    int e = fk_sync_unlock(SYNC_MUTEX(v));
     if (e)
         fail(e, "Mutex.unlock");
+    if (fk_check.scheduled)
+        fk_sched_point(fk_self);
     return VAL_UNIT;
 }
 value caml_ml_mutex_try_lock(value v)
@@ -79,6 +133,8 @@ value caml_ml_mutex_try_lock(value v)
         fail(e, "Mutex.try_lock");
     return VAL_BOOL(e == 0);
 }
+
+/* --- Condition -------------------------------------------------------------------------- */
 
 value caml_ml_condition_new(value unit)
 {
@@ -93,12 +149,8 @@ value caml_ml_condition_new(value unit)
 }
 value caml_ml_condition_wait(value c, value m)
 {
-    pthread_cond_t *cond = SYNC_CONDITION(c);
-    pthread_mutex_t *mutex = SYNC_MUTEX(m);
     ROOTS(2, &c, &m);
-    fk_blocking_enter();
-    int e = pthread_cond_wait(cond, mutex);
-    fk_blocking_leave();
+    int e = wait(SYNC_CONDITION(c), SYNC_MUTEX(m));
     UNROOT_VOID();
     if (e)
         fail(e, "Condition.wait");
@@ -107,10 +159,14 @@ value caml_ml_condition_wait(value c, value m)
 value caml_ml_condition_signal(value c)
 {
     pthread_cond_signal(SYNC_CONDITION(c));
+    if (fk_check.scheduled)
+        fk_sched_wake(SYNC_CONDITION(c), false);
     return VAL_UNIT;
 }
 value caml_ml_condition_broadcast(value c)
 {
     pthread_cond_broadcast(SYNC_CONDITION(c));
+    if (fk_check.scheduled)
+        fk_sched_wake(SYNC_CONDITION(c), true);
     return VAL_UNIT;
 }

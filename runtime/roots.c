@@ -90,10 +90,10 @@ static void scan_running(struct domain *d, root_fn fn, void *ctx)
 void fk_scan_domain(struct domain *d, enum scan_kind kind, root_fn fn, void *ctx)
 {
     fn(ctx, d->st.dls_root, &d->st.dls_root);
-    if (d->master_busy)
-        scan_running(d, fn, ctx);
     for (struct thread *t = d->threads; t; t = t->next)
-        if (t != d->current || !d->master_busy)
+        if (t == d->current && d->loaded)
+            scan_running(d, fn, ctx);
+        else
             scan_thread(t, fn, ctx);
     fk_finals_scan(d, kind, fn, ctx);
     fk_prof_scan_roots(d, kind, fn, ctx);

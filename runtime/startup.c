@@ -12,6 +12,7 @@
 #include "runtime/memory.h"
 #include "runtime/params.h"
 #include "runtime/profiler.h"
+#include "runtime/sched.h"
 #include "runtime/signals.h"
 #include "runtime/sys.h"
 
@@ -25,6 +26,8 @@ static struct domain *start_domain(void)
     if (!d)
         fk_fatal("out of memory: the first domain");
     fk_prof_new_domain(NULL, d);
+    if (fk_check.scheduled)
+        fk_sched_add(d->current);
     fk_thread_enter(d->current);
     return d;
 }

@@ -17,9 +17,11 @@
 
 #include "runtime/backtrace.h"
 #include "runtime/callback.h"
+#include "runtime/check.h"
 #include "runtime/fail.h"
 #include "runtime/fiber.h"
 #include "runtime/profiler.h"
+#include "runtime/sched.h"
 #include "runtime/signals.h"
 
 enum { TICK_MS = 50, TRIPLE = 3 };
@@ -68,12 +70,16 @@ static void event_set(struct event *e)
     e->set = true;
     pthread_cond_broadcast(&e->c);
     pthread_mutex_unlock(&e->m);
+    if (fk_check.scheduled)
+        fk_sched_wake(e, true);
 }
 
 /* The domain is released while this waits. */
 static void event_wait(struct event *e)
 {
     atomic_fetch_add(&e->refs, 1);
+    while (fk_check.scheduled && !e->set)
+        fk_sched_wait(e);
     fk_blocking_enter();
     pthread_mutex_lock(&e->m);
     while (!e->set)
@@ -105,8 +111,19 @@ static value self_descriptor(struct thread *t)
     return t->descr;
 }
 
+/* Thread.self does not allocate (compiled code keeps young_ptr in a register
+ * across it), so once the library is there every domain starts with a descriptor. */
+static _Atomic bool initialized;
+
+void fk_thread_domain_starts(struct domain *d)
+{
+    if (atomic_load(&initialized))
+        self_descriptor(d->current);
+}
+
 value caml_thread_initialize(value unit)
 {
+    atomic_store(&initialized, true);
     self_descriptor(fk_self->current);
     return unit;
 }
@@ -114,7 +131,7 @@ value caml_thread_cleanup(value unit) { return unit; }
 value caml_thread_self(value unit)
 {
     (void)unit;
-    return self_descriptor(fk_self->current);
+    return fk_self->current->descr;
 }
 value caml_thread_id(value t) { return FIELD(t, IDENT); }
 value caml_thread_join(value t)
@@ -139,6 +156,8 @@ static void *tick(void *p)
 
 static void start_ticker(void)
 {
+    if (fk_check.scheduled) /* not by the clock */
+        return;
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static bool started;
     pthread_t t;
@@ -198,6 +217,8 @@ static void thread_end(struct domain *d, struct thread *t)
     fk_prof_delete_thread(d, t);
     fk_fiber_free(d, f);
     fk_domain_release(d);
+    if (fk_check.scheduled)
+        fk_sched_end(t);
     free(t);
 }
 
@@ -222,12 +243,18 @@ value caml_thread_new(value closure)
     struct thread *t = thread_new(d);
     if (!t)
         fk_raise_out_of_memory();
+    ROOTS(1, &closure);
     self_descriptor(d->current);
+    UNROOT_VOID();
     link_thread(d, t);
     t->descr = descriptor(closure);
     value descr = t->descr;
+    if (fk_check.scheduled)
+        fk_sched_add(t);
     int e = pthread_create(&id, NULL, thread_main, t);
     if (e) {
+        if (fk_check.scheduled)
+            fk_sched_forget(t);
         unlink_thread(d, t);
         fk_prof_delete_thread(d, t);
         errno = e;

@@ -4,6 +4,7 @@
 
 #include "runtime/domain.h"
 
+void fk_thread_domain_starts(struct domain *); /* its first thread runs */
 /* Waits until the running thread is its domain's last. */
 void fk_threads_join_all(struct domain *);
 
