@@ -1,6 +1,8 @@
 /* api_framekit.c - framekit/memprof.h on the engine. Part of unit_framekit.c. */
 #include "framekit/memprof.h"
 
+#include <math.h>
+
 #include "internal.h"
 
 struct fk_memprof {
@@ -12,7 +14,8 @@ static bool api_alloc(void *arg, const fk_mp_allocation *a, bool major, fk_mp_va
 {
     const fk_memprof_callbacks *c = arg;
     uint64_t d = 0;
-    fk_memprof_block b = {a->samples, a->wosize, a->source, major, a->depth, (const uintptr_t *)a->slots};
+    fk_memprof_block b = {a->samples, a->wosize, a->source, major, a->rate, a->depth,
+                          (const uintptr_t *)a->slots};
     bool keep = c->alloc(c->arg, &b, &d);
     *datum = (fk_mp_value)(d << 1 | 1);
     return keep;
@@ -35,45 +38,67 @@ static void api_dealloc(void *arg, fk_mp_value datum, bool major)
 
 static fk_memprof_error api_error(fk_mp_error e)
 {
-    return e == FK_MP_OK               ? FK_MEMPROF_OK
-           : e == FK_MP_BAD_ARGUMENT   ? FK_MEMPROF_BAD_ARGUMENT
+    return e == FK_MP_OK                ? FK_MEMPROF_OK
            : e == FK_MP_ALREADY_STARTED ? FK_MEMPROF_RUNNING
-           : e == FK_MP_NO_MEMORY      ? FK_MEMPROF_NO_MEMORY
-                                       : FK_MEMPROF_NOT_RUNNING;
+           : e == FK_MP_NO_MEMORY       ? FK_MEMPROF_NO_MEMORY
+                                        : FK_MEMPROF_NOT_RUNNING;
 }
 
-fk_memprof_error fk_memprof_start(double rate, size_t depth, uint64_t seed, const fk_memprof_callbacks *callbacks,
+/* This domain samples for it from now on. */
+static fk_mp_error attach_now(fk_mp_domain *d, fk_mp_profile *p)
+{
+    fk_mp_error e = fk_mp_attach(d, p);
+    if (e == FK_MP_OK)
+        fk_mp_set_trigger(d, false);
+    return e;
+}
+
+static fk_memprof *profile_new(const fk_memprof_options *o, const fk_memprof_callbacks *callbacks)
+{
+    fk_memprof *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->hooks = (fk_mp_hooks){api_alloc, api_promote, api_dealloc, (void *)callbacks};
+    p->profile = fk_mp_profile_new(o->rate, o->depth, &p->hooks);
+    if (!p->profile) {
+        free(p);
+        return NULL;
+    }
+    if (o->seed)
+        p->profile->seed = o->seed;
+    fk_mp_limit_init(&p->profile->limit, o->per_second);
+    return p;
+}
+
+fk_memprof_error fk_memprof_start(const fk_memprof_options *o, const fk_memprof_callbacks *callbacks,
                                   fk_memprof **profile)
 {
     fk_mp_domain *d = self();
-    fk_memprof *p = calloc(1, sizeof *p);
+    if (!(o->rate >= 0 && o->rate <= 1) || !(o->per_second >= 0))
+        return FK_MEMPROF_BAD_ARGUMENT;
+    fk_memprof *p = profile_new(o, callbacks);
     if (!p)
         return FK_MEMPROF_NO_MEMORY;
-    p->hooks = (fk_mp_hooks){api_alloc, api_promote, api_dealloc, (void *)callbacks};
-    if (seed && !fk_mp_is_sampling(d)) {
+    if (o->seed)
         fk_gc_collect(fk_self, GC_MINOR); /* samples depend on where the nursery begins */
-        fk_random_seed(&d->random, seed);
-    }
-    int64_t limit = depth < INT64_MAX ? (int64_t)depth : INT64_MAX;
-    fk_mp_error e = fk_mp_start_hooks(d, rate, limit, &p->hooks, &p->profile);
-    if (e != FK_MP_OK) {
+    fk_mp_error e = attach_now(d, p->profile);
+    if (e == FK_MP_OK) {
+        *profile = p;
+    } else {
+        fk_mp_profile_unref(p->profile);
         free(p);
-        return api_error(e);
     }
-    fk_mp_set_trigger(d, false);
-    *profile = p;
-    return FK_MEMPROF_OK;
+    return api_error(e);
 }
 
 fk_memprof_error fk_memprof_join(fk_memprof *p)
 {
-    return api_error(fk_mp_join(self(), p->profile));
+    return api_error(attach_now(self(), p->profile));
 }
 
-fk_memprof_error fk_memprof_stop(void)
+fk_memprof_error fk_memprof_stop(fk_memprof *p)
 {
-    fk_mp_value none;
-    return api_error(fk_mp_stop(self(), &none));
+    return fk_mp_profile_move(p->profile, FK_MP_SAMPLING, FK_MP_STOPPED) ? FK_MEMPROF_OK : FK_MEMPROF_NOT_RUNNING;
 }
 
 /* The hooks stay: a callback of another domain may be about to read them. */
@@ -92,14 +117,21 @@ bool fk_memprof_suspend(bool suspended)
     return before;
 }
 
-fk_memprof_state fk_memprof_query(void)
+/* `here`: this domain samples for it, or has. */
+static fk_memprof_state state_of(fk_mp_domain *d, const fk_mp_profile *p, const fk_mp_table *here)
+{
+    fk_memprof_state s = {.suspended = d->current->suspended};
+    if (!p)
+        return s;
+    s.sampling = here && fk_mp_profile_status(p) == FK_MP_SAMPLING;
+    s.rate = ldexp(p->rate, -fk_mp_limit_level(&p->limit));
+    s.depth = p->depth;
+    s.entries = here ? here->size - here->holes : 0;
+    return s;
+}
+
+fk_memprof_state fk_memprof_query(const fk_memprof *p)
 {
     fk_mp_domain *d = self();
-    fk_memprof_state s = {.sampling = fk_mp_is_sampling(d), .suspended = d->current->suspended};
-    if (d->profile) {
-        s.rate = d->profile->rate;
-        s.depth = d->profile->depth;
-        s.entries = d->table.size - d->table.holes;
-    }
-    return s;
+    return p ? state_of(d, p->profile, fk_mp_layer_table(d, p->profile)) : state_of(d, d->profile, &d->table);
 }

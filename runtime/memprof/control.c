@@ -63,7 +63,7 @@ static bool orphan_all(fk_mp_domain *d)
     }
     if (!any)
         return true;
-    fk_mp_table *t = fk_mp_orphan_new(d, &d->table);
+    fk_mp_table *t = fk_mp_orphan_new(d, d->profile, d->table.tracker);
     if (!t || !fk_mp_table_move(&d->table, t, NULL))
         return false;
     for (fk_mp_thread *th = d->threads; th; th = th->next)
@@ -87,53 +87,22 @@ static void switch_profile(fk_mp_domain *d, fk_mp_profile *p, fk_mp_value tracke
     d->gap = fk_random_gap(&d->random) - 1;
 }
 
-static fk_mp_error start(fk_mp_domain *d, double rate, int64_t depth, fk_mp_value tracker,
-                         const fk_mp_hooks *hooks, fk_mp_profile **profile)
+fk_mp_error fk_mp_start(fk_mp_domain *d, double rate, int64_t depth, fk_mp_value tracker, fk_mp_profile **profile)
 {
     if (!(rate >= 0 && rate <= 1) || depth < 0)
         return FK_MP_BAD_ARGUMENT;
     if (fk_mp_is_sampling(d))
         return FK_MP_ALREADY_STARTED;
     fk_mp_decide(d);
-    fk_mp_profile *p = fk_mp_profile_new(rate, (size_t)depth, hooks);
+    fk_mp_profile *p = fk_mp_profile_new(rate, (size_t)depth, NULL);
     if (!p || !orphan_all(d)) {
         fk_mp_profile_unref(p);
         return FK_MP_NO_MEMORY;
     }
     switch_profile(d, p, tracker);
     fk_mp_sweep_orphans(d);
-    *profile = p;
-    return FK_MP_OK;
-}
-
-fk_mp_error fk_mp_start(fk_mp_domain *d, double rate, int64_t depth, fk_mp_value tracker, fk_mp_profile **profile)
-{
-    fk_mp_error e = start(d, rate, depth, tracker, NULL, profile);
-    if (e == FK_MP_OK)
-        fk_mp_set_trigger(d, false);
-    return e;
-}
-
-/* No trigger is set: this may come before there is a nursery, and the first
- * collection sets it anyway. */
-fk_mp_error fk_mp_start_hooks(fk_mp_domain *d, double rate, int64_t depth, const fk_mp_hooks *hooks,
-                              fk_mp_profile **profile)
-{
-    return start(d, rate, depth, FK_MP_UNIT, hooks, profile);
-}
-
-fk_mp_error fk_mp_join(fk_mp_domain *d, fk_mp_profile *p)
-{
-    if (fk_mp_is_sampling(d))
-        return FK_MP_ALREADY_STARTED;
-    if (fk_mp_profile_status(p) != FK_MP_SAMPLING || !p->hooks)
-        return FK_MP_NOT_RUNNING;
-    fk_mp_decide(d);
-    if (!orphan_all(d))
-        return FK_MP_NO_MEMORY;
-    switch_profile(d, p, FK_MP_UNIT);
-    fk_mp_sweep_orphans(d);
     fk_mp_set_trigger(d, false);
+    *profile = p;
     return FK_MP_OK;
 }
 

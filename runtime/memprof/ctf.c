@@ -43,6 +43,7 @@ struct fk_mp_ctf {
     fk_mp_hooks hooks;
     pthread_mutex_t lock;
     int fd, error;
+    double rate;
     pid_t pid;
     uint64_t now, next_id;
     unsigned next_check;
@@ -320,11 +321,12 @@ static void put_alloc(fk_mp_ctf *c, const fk_mp_allocation *a, unsigned source)
     size_t common, num_words, depth = read_codes(c, a);
     size_t bytes = fk_ctf_encode(&c->cache, c->codes, depth, words, &common, &num_words);
     packet *p = &c->events;
-    bool brief = a->samples == 1 && source == 0 && a->wosize >= 1 && a->wosize <= MAX_SHORT && num_words < 256;
+    uint64_t samples = (uint64_t)((double)a->samples * (c->rate / a->rate)); /* a limit halves the rate */
+    bool brief = samples == 1 && source == 0 && a->wosize >= 1 && a->wosize <= MAX_SHORT && num_words < 256;
     put_event(p, brief ? SHORT_ALLOC + (unsigned)a->wosize : ALLOC, c->now);
     if (!brief) {
         put_vint(p, a->wosize);
-        put_vint(p, a->samples);
+        put_vint(p, samples);
         put(p, source, 1);
     }
     put_vint(p, common);
@@ -407,6 +409,7 @@ fk_mp_ctf *fk_mp_ctf_open(int fd, double rate)
         return give_up(c, fd, ENOMEM);
     c->mask = FIRST_CODES - 1;
     c->fd = fd;
+    c->rate = rate;
     c->pid = getpid();
     c->hooks = (fk_mp_hooks){on_alloc, on_promote, on_dealloc, c};
     pthread_mutex_init(&c->lock, NULL);

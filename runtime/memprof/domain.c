@@ -43,13 +43,13 @@ static void orphan_globally(fk_mp_table *t)
                                                   memory_order_relaxed));
 }
 
-fk_mp_table *fk_mp_orphan_new(fk_mp_domain *d, const fk_mp_table *like)
+fk_mp_table *fk_mp_orphan_new(fk_mp_domain *d, fk_mp_profile *p, fk_mp_value tracker)
 {
     fk_mp_table *t = malloc(sizeof *t);
     if (!t)
         return NULL;
     fk_mp_table_init(t, MIN_ORPHAN, false);
-    fk_mp_table_set_profile(t, like->profile, like->tracker);
+    fk_mp_table_set_profile(t, p, tracker);
     t->next = d->orphans;
     d->orphans = t;
     return t;
@@ -175,6 +175,7 @@ static void inherit(fk_mp_domain *d, const fk_mp_domain *parent)
     fk_mp_table_set_profile(&d->table, d->profile, parent->table.tracker);
     if (d->profile)
         fk_random_set_rate(&d->random, d->profile->rate);
+    fk_mp_layers_inherit(d, parent);
 }
 
 fk_mp_domain *fk_mp_domain_new(fk_mp_host *host, const fk_mp_domain *parent, uint64_t seed)
@@ -200,7 +201,7 @@ fk_mp_domain *fk_mp_domain_new(fk_mp_host *host, const fk_mp_domain *parent, uin
  * a dying domain has nobody to tell. */
 static void orphan_own(fk_mp_domain *d)
 {
-    fk_mp_table *t = fk_mp_orphan_new(d, &d->table);
+    fk_mp_table *t = fk_mp_orphan_new(d, d->profile, d->table.tracker);
     for (fk_mp_thread *th = d->threads; th; th = th->next) {
         abandon_run(th);
         fk_mp_table_forget_unreported(&th->table);
@@ -214,6 +215,7 @@ static void orphan_own(fk_mp_domain *d)
 void fk_mp_domain_delete(fk_mp_domain *d)
 {
     fk_mp_decide(d);
+    fk_mp_layers_drop(d);
     orphan_own(d);
     fk_mp_sweep_orphans(d);
     for (fk_mp_table *t = d->orphans, *next; t; t = next) {
@@ -270,6 +272,7 @@ void fk_mp_after_minor(fk_mp_domain *d)
 {
     fk_mp_adopt(d);
     fk_mp_each_table(d, minor_table, d);
+    fk_mp_layers_prune(d);
     fk_mp_sweep_orphans(d);
     fk_mp_update_pending(d);
 }

@@ -12,6 +12,7 @@
  *   domain --+-- table      blocks of the current profile, alloc reported
  *            +-- orphans    tables of older profiles and of dead domains
  *            +-- threads ---- each a table of blocks not yet reported
+ *            +-- layers ----- profiles with callbacks in C, each with a table
  *   engine ----- orphans of dead domains, until a domain adopts them
  *
  * The host calls these functions at the moments named; none of them raises:
@@ -85,17 +86,21 @@ void fk_mp_after_major(fk_mp_domain *);
 /* --- control ------------------------------------------------------------------ */
 /* mutator. *profile is new, owned by the caller. */
 fk_mp_error fk_mp_start(fk_mp_domain *, double rate, int64_t depth, fk_mp_value tracker, fk_mp_profile **profile);
-/* The same with callbacks in C. */
-fk_mp_error fk_mp_start_hooks(fk_mp_domain *, double rate, int64_t depth, const fk_mp_hooks *,
-                              fk_mp_profile **profile);
-/* This domain samples for a profile with callbacks in C that another one started. */
-fk_mp_error fk_mp_join(fk_mp_domain *, fk_mp_profile *);
 /* mutator: reports this thread's pending allocations first. */
 fk_mp_error fk_mp_stop(fk_mp_domain *, fk_mp_value *exception);
 fk_mp_error fk_mp_discard(fk_mp_profile *);
 bool fk_mp_is_sampling(const fk_mp_domain *);
 /* The domain's current profile, borrowed; NULL: none. */
 fk_mp_profile *fk_mp_current_profile(const fk_mp_domain *);
+
+/* --- profiles with callbacks in C ------------------------------------------------
+ * Any number in a domain, whatever the current profile does. The domain
+ * samples for a profile (fk_mp_profile_new with hooks) from the next trigger
+ * on, and so do domains that it starts later. No trigger is set here: there may
+ * be no nursery yet. Ends when the profile's status is no more SAMPLING. */
+fk_mp_error fk_mp_attach(fk_mp_domain *, fk_mp_profile *);
+/* What the domain follows for it; NULL: it does not sample for it. */
+const fk_mp_table *fk_mp_layer_table(const fk_mp_domain *, const fk_mp_profile *);
 
 bool fk_mp_domain_is_valid(const fk_mp_domain *);
 

@@ -106,17 +106,23 @@ static void speedscope_profile(writer *w, const fk_mp_recorder *r, bool live)
     double total = 0;
     fprintf(w->f, "{\"type\":\"sampled\",\"name\":\"%s bytes\",\"unit\":\"bytes\",\"startValue\":0,\"samples\":[",
             live ? "live" : "allocated");
-    for (size_t i = 0; i < r->num_sites; i++) {
-        fputs(i ? ",[" : "[", w->f);
-        fk_mp_each_frame(&r->sites[i], frame_number, w);
-        putc(']', w->f);
-    }
+    const char *comma = "";
+    for (size_t i = 0; i < r->num_sites; i++)
+        if (r->sites[i].samples) {
+            fprintf(w->f, "%s[", comma);
+            fk_mp_each_frame(&r->sites[i], frame_number, w);
+            putc(']', w->f);
+            comma = ",";
+        }
     fputs("],\"weights\":[", w->f);
-    for (size_t i = 0; i < r->num_sites; i++) {
-        double bytes = whole(live ? r->sites[i].live_bytes : r->sites[i].alloc_bytes);
-        fprintf(w->f, "%s%.0f", i ? "," : "", bytes);
-        total += bytes;
-    }
+    comma = "";
+    for (size_t i = 0; i < r->num_sites; i++)
+        if (r->sites[i].samples) {
+            double bytes = whole(live ? r->sites[i].live_bytes : r->sites[i].alloc_bytes);
+            fprintf(w->f, "%s%.0f", comma, bytes);
+            total += bytes;
+            comma = ",";
+        }
     fprintf(w->f, "],\"endValue\":%.0f}", total);
 }
 

@@ -60,6 +60,7 @@ typedef struct {
     uint8_t source; /* the host's numbers; 0: a normal allocation */
     size_t depth;   /* callstack slots, innermost first */
     const fk_mp_slot *slots;
+    double rate;    /* at which it was sampled; callbacks in C only */
 } fk_mp_allocation;
 
 /* --- nursery --------------------------------------------------------------- */
@@ -106,6 +107,9 @@ typedef struct {
     int start_char, end_char;    /* columns, from the beginning of that line */
     uintptr_t address;           /* code address, 0: unknown */
 } fk_mp_frame;
+
+/* Nanoseconds since some moment, never going back. */
+uint64_t fk_host_now(void);
 
 /* --- callstacks ------------------------------------------------------------ */
 /* Captures at most `limit` slots, innermost first, into a buffer of the host

@@ -7,6 +7,7 @@
 #include "runtime/profiler.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "engine.h"
 #include "runtime/backtrace.h"
@@ -137,6 +138,13 @@ bool fk_host_in_compiled_code(fk_mp_host *h)
     struct walk w;
     fk_walk_start(&w, h->dom->st.current_stack, NULL);
     return fk_walk_next(&w) && w.found && (w.descr.flags & FK_DESCR_ALLOC);
+}
+
+uint64_t fk_host_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* --- callstacks ----------------------------------------------------------------- */

@@ -26,6 +26,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "engine.h"
 #include "session.h"
@@ -223,6 +224,13 @@ bool fk_host_in_compiled_code(fk_mp_host *h)
 {
     size_t n = caml_get_callstack(1, &h->slots, &h->slots_capacity, -1);
     return n == 1 && frame_has_allocs((frame_descr *)h->slots[0]);
+}
+
+uint64_t fk_host_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* --- callstacks ----------------------------------------------------------------- */

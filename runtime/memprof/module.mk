@@ -4,7 +4,7 @@
 # that runtime's own memprof object. They are compiled against its installed
 # headers, which qemu-ci/ocaml fetches: `make memprof-ocaml`, not part of `all`.
 MEMPROF_DIR := runtime/memprof
-MEMPROF_ENGINE := control domain profile random run sample table
+MEMPROF_ENGINE := control domain layers limit profile random run sample table
 
 MEMPROF_CFLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -O2 -g -fPIC -fno-semantic-interposition -ffp-contract=off -fexcess-precision=fast
 
@@ -13,7 +13,7 @@ MEMPROF_RECORDER := ctf ctf_code export frames pprof record session
 
 # 1 = arch, 2 = version (5.3), 3 = name (53)
 define memprof_ocaml_rule
-$(BUILD)/$(1)/memprof$(3)/%.o: $(MEMPROF_DIR)/%.c $$(wildcard $(MEMPROF_DIR)/*.[ch])
+$(BUILD)/$(1)/memprof$(3)/%.o: $(MEMPROF_DIR)/%.c $$(wildcard $(MEMPROF_DIR)/*.[ch]) $(MEMPROF_DIR)/module.mk
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@)$$(CC_$(1)) $$(MEMPROF_CFLAGS) $$(if $$(filter unit_ocaml,$$*),-I$$$$(qemu-ci/ocaml lib --version=$(2) $(1))) -c $$< -o $$@
 $(BUILD)/$(1)/framekit_memprof_ocaml$(3).o: $$(MEMPROF_RECORDER:%=$(BUILD)/$(1)/memprof$(3)/%.o) \

@@ -2,6 +2,13 @@
 
 #include <stdlib.h>
 
+/* Profiles without a seed of their own: different in one run, the same in every run. */
+static uint64_t next_seed(void)
+{
+    static _Atomic uint64_t made;
+    return (atomic_fetch_add(&made, 1) + 1) << 32;
+}
+
 fk_mp_profile *fk_mp_profile_new(double rate, size_t depth, const fk_mp_hooks *hooks)
 {
     fk_mp_profile *p = malloc(sizeof *p);
@@ -13,6 +20,9 @@ fk_mp_profile *fk_mp_profile_new(double rate, size_t depth, const fk_mp_hooks *h
     p->rate = rate;
     p->depth = depth;
     p->hooks = hooks;
+    p->seed = next_seed();
+    atomic_init(&p->streams, 0);
+    fk_mp_limit_init(&p->limit, 0);
     return p;
 }
 

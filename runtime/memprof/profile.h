@@ -9,10 +9,10 @@
 #include <stddef.h>
 
 #include "host.h"
+#include "limit.h"
 
-/* Callbacks in C, in place of a tracker's closures. They run at the same
- * moments, must not raise and must not touch the heap. A datum is an
- * immediate value. */
+/* Callbacks in C (layers.c). They must not raise, must not touch the heap and
+ * must not let another thread run. A datum is an immediate value. */
 typedef struct {
     /* false: the block is not tracked any further, else *datum is set */
     bool (*alloc)(void *arg, const fk_mp_allocation *, bool major, fk_mp_value *datum);
@@ -30,6 +30,9 @@ typedef struct {
     double rate;         /* samples per word, 0..1 */
     size_t depth;        /* callstack limit, slots */
     const fk_mp_hooks *hooks; /* NULL: closures of the tracker */
+    uint64_t seed;            /* with hooks: of the domains' generators */
+    _Atomic uint64_t streams; /* generators seeded so far */
+    fk_mp_limit limit;        /* with hooks */
 } fk_mp_profile;
 
 /* NULL: out of memory. The caller owns one reference. */

@@ -1,7 +1,7 @@
 /* record.h - profiles without code: allocated and live memory by callstack.
  *
  * The recorder is a set of C hooks (profile.h). It keeps one site per
- * distinct callstack and adds up, weighted so that the sums estimate what the
+ * distinct callstack (and rate, which a limit may change) and adds up, weighted so that the sums estimate what the
  * program did:
  *
  *     words     each sampled word stands for 1 / rate words
@@ -9,7 +9,7 @@
  *               1 - (1 - rate)^w, and stands for the inverse
  *
  * Memory is bounded: when there are too many sites or slots, new callstacks
- * are added to site 0, "(other)". Any domain may call at any time: one mutex.
+ * are added to "(other)". Any domain may call at any time: one mutex.
  */
 #ifndef FK_MEMPROF_RECORD_H
 #define FK_MEMPROF_RECORD_H
@@ -25,13 +25,14 @@ typedef struct {
     uint32_t hash;
     double alloc_bytes, alloc_blocks, live_bytes, live_blocks; /* estimates */
     uint64_t samples;                                          /* sampled words, exact */
+    double rate;                                               /* of all its samples */
 } fk_mp_site;
 
 typedef struct {
     fk_mp_hooks hooks;
     pthread_mutex_t lock;
-    double rate;
-    fk_mp_site *sites; /* [0] is "(other)" */
+    double rate;       /* the highest */
+    fk_mp_site *sites; /* the first ones are "(other)", one for each rate */
     size_t num_sites, max_sites, num_slots, max_slots;
     uint32_t *index;   /* open addressing: site number + 1; 0 is free */
     size_t mask;

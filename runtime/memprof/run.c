@@ -38,7 +38,7 @@ static fk_mp_answer from_option(fk_mp_result res)
 }
 
 static fk_mp_answer call_closure(const fk_mp_table *t, uint16_t state, fk_mp_callback cb, const fk_mp_allocation *a,
-                           fk_mp_value datum)
+                                 fk_mp_value datum)
 {
     fk_mp_value closure = fk_host_tracker(t->tracker, tracker_field(state, cb));
     if (cb == FK_MP_CB_ALLOC)
@@ -47,25 +47,20 @@ static fk_mp_answer call_closure(const fk_mp_table *t, uint16_t state, fk_mp_cal
     return cb == FK_MP_CB_PROMOTE ? from_option(res) : (fk_mp_answer){res, false, FK_MP_UNIT};
 }
 
-static fk_mp_answer call_hook(const fk_mp_hooks *h, uint16_t state, fk_mp_callback cb, const fk_mp_allocation *a,
-                        fk_mp_value datum)
+/* Allocations are reported to callbacks in C at once: layers.c. */
+static fk_mp_answer call_hook(const fk_mp_hooks *h, uint16_t state, fk_mp_callback cb, fk_mp_value datum)
 {
     fk_mp_answer out = {ok, false, datum};
-    int field = tracker_field(state, cb);
-    if (cb == FK_MP_CB_ALLOC)
-        out.keep = h->alloc(h->arg, a, field == ALLOC_MAJOR, &out.datum);
-    else if (cb == FK_MP_CB_PROMOTE)
+    if (cb == FK_MP_CB_PROMOTE)
         out.keep = h->promote(h->arg, &out.datum);
     else
-        h->dealloc(h->arg, datum, field == DEALLOC_MAJOR);
+        h->dealloc(h->arg, datum, tracker_field(state, cb) == DEALLOC_MAJOR);
     return out;
 }
 
 fk_mp_answer fk_mp_report_alloc(const fk_mp_table *t, uint16_t state, const fk_mp_allocation *a)
 {
-    const fk_mp_hooks *hooks = t->profile->hooks;
-    return hooks ? call_hook(hooks, state, FK_MP_CB_ALLOC, a, FK_MP_UNIT)
-                 : call_closure(t, state, FK_MP_CB_ALLOC, a, FK_MP_UNIT);
+    return call_closure(t, state, FK_MP_CB_ALLOC, a, FK_MP_UNIT);
 }
 
 bool fk_mp_settle(fk_mp_thread *th, const fk_mp_answer *said)
@@ -94,14 +89,14 @@ static fk_mp_answer call(fk_mp_thread *th, fk_mp_table *t, size_t i, fk_mp_callb
         fk_mp_info *info = &t->info[i];
         slots = info->slots;
         info->slots = NULL; /* ours now, whatever the callback does to the table */
-        a = (fk_mp_allocation){info->samples, info->wosize, info->source, info->depth, slots};
+        a = (fk_mp_allocation){info->samples, info->wosize, info->source, info->depth, slots, 0};
     }
     t->datum[i] = FK_MP_UNIT;
     t->state[i] |= begun[cb];
     fk_mp_run_begin(&th->run, t, i);
     th->batch--;
     const fk_mp_hooks *hooks = t->profile->hooks;
-    fk_mp_answer out = hooks ? call_hook(hooks, state, cb, &a, datum) : call_closure(t, state, cb, &a, datum);
+    fk_mp_answer out = hooks ? call_hook(hooks, state, cb, datum) : call_closure(t, state, cb, &a, datum);
     free(slots);
     return out;
 }

@@ -25,13 +25,16 @@ bool fk_mp_samples(const fk_mp_domain *d)
     return d->current && !d->current->suspended && fk_mp_is_sampling(d) && !d->random.never;
 }
 
+uintptr_t *fk_mp_place_trigger(fk_mp_young young, int64_t gap)
+{
+    return young.ptr - young.start > gap ? young.ptr - (gap - 1) : young.start;
+}
+
 static uintptr_t *draw_trigger(fk_mp_domain *d)
 {
     fk_mp_young young = fk_host_young(d->host);
-    if (!fk_mp_samples(d))
-        return young.start;
-    int64_t gap = fk_random_gap(&d->random);
-    return young.ptr - young.start > gap ? young.ptr - (gap - 1) : young.start;
+    d->trigger = fk_mp_samples(d) ? fk_mp_place_trigger(young, fk_random_gap(&d->random)) : young.start;
+    return d->layers ? fk_mp_layers_draw(d, d->trigger) : d->trigger;
 }
 
 void fk_mp_set_trigger(fk_mp_domain *d, bool store_only)
@@ -56,19 +59,18 @@ static int64_t first_sample(fk_mp_domain *d, size_t words)
         fk_mp_decide(d);
         return (int64_t)words - fk_random_gap(&d->random) + 1;
     }
-    int64_t t = fk_host_sample_trigger(d->host) - fk_host_young(d->host).ptr;
+    int64_t t = d->trigger - fk_host_young(d->host).ptr;
     return t < (int64_t)words ? t : (int64_t)words;
 }
 
-/* Sampled words among the next `words`, by the counter. */
-static size_t count_samples(fk_mp_domain *d, size_t words)
+size_t fk_mp_count_samples(fk_random *random, int64_t *gap, size_t words)
 {
-    if (d->random.scale == 0) /* rate 1 */
+    if (random->scale == 0) /* rate 1 */
         return words;
     size_t n = 0;
-    for (; d->gap < (int64_t)words; n++)
-        d->gap += fk_random_gap(&d->random);
-    d->gap -= (int64_t)words;
+    for (; *gap < (int64_t)words; n++)
+        *gap += fk_random_gap(random);
+    *gap -= (int64_t)words;
     return n;
 }
 
@@ -100,9 +102,9 @@ static void add_entry(fk_mp_domain *d, fk_mp_value block, uint16_t state, fk_mp_
 void fk_mp_sample_block(fk_mp_domain *d, fk_mp_value block, size_t wosize, size_t words, int source)
 {
     fk_mp_decide(d);
-    if (!fk_mp_samples(d))
-        return;
-    size_t samples = count_samples(d, words);
+    if (d->layers)
+        fk_mp_layers_block(d, block, wosize, words, source);
+    size_t samples = fk_mp_samples(d) ? fk_mp_count_samples(&d->random, &d->gap, words) : 0;
     if (samples == 0)
         return;
     add_entry(d, block, fk_host_is_young(block) ? 0 : FK_MP_MAJOR,
@@ -112,6 +114,7 @@ void fk_mp_sample_block(fk_mp_domain *d, fk_mp_value block, size_t wosize, size_
 
 void fk_mp_sample_young_c(fk_mp_domain *d, size_t wosize)
 {
+    fk_mp_layers_note(d, wosize + 1);
     int64_t t = first_sample(d, wosize + 1);
     size_t samples = 0;
     if (fk_mp_samples(d))
@@ -120,6 +123,7 @@ void fk_mp_sample_young_c(fk_mp_domain *d, size_t wosize)
     if (samples)
         add_entry(d, (fk_mp_value)(fk_host_young(d->host).ptr + 1), 0,
                   (fk_mp_info){.samples = samples, .wosize = wosize}, -1);
+    fk_mp_layers_young(d, wosize + 1, 1, NULL);
     fk_mp_set_trigger(d, false);
     fk_mp_update_pending(d);
 }
@@ -135,36 +139,22 @@ void fk_mp_sample_young_c(fk_mp_domain *d, size_t wosize)
  *     ptr          +-----------+   offset 0
  */
 
-/* A block with a sample. */
-typedef struct {
-    size_t offset, wosize, samples;
-    ptrdiff_t index;
-} hit;
-
-/* What is left of a request: blocks below `offset`; the next sampled word is
- * the one below t. */
-typedef struct {
-    const unsigned char *lens; /* NULL: one block */
-    size_t blocks, offset;
-    int64_t t;
-} request;
-
-static bool next_hit(fk_mp_domain *d, request *r, hit *h)
+bool fk_mp_next_hit(fk_random *random, fk_mp_request *r, fk_mp_hit *h)
 {
     while (r->blocks > 0 && r->t > 0) {
         size_t i = --r->blocks, wosize = r->lens ? (size_t)r->lens[i] + 1 : r->offset - 1;
         r->offset -= wosize + 1;
         if ((int64_t)r->offset >= r->t)
             continue;
-        *h = (hit){r->offset, wosize, 0, (ptrdiff_t)i};
-        for (; (int64_t)r->offset < r->t; r->t -= fk_random_gap(&d->random))
+        *h = (fk_mp_hit){r->offset, wosize, 0, (ptrdiff_t)i};
+        for (; (int64_t)r->offset < r->t; r->t -= fk_random_gap(random))
             h->samples++;
         return true;
     }
     return false;
 }
 
-static void add_hit(fk_mp_domain *d, const hit *h)
+static void add_hit(fk_mp_domain *d, const fk_mp_hit *h)
 {
     add_entry(d, (fk_mp_value)h->offset, FK_MP_OFFSET, (fk_mp_info){.samples = h->samples, .wosize = h->wosize},
               h->index);
@@ -233,7 +223,7 @@ bool fk_mp_land(fk_mp_thread *th)
 }
 
 /* The datum is a root while room is made, the block is none. */
-static void follow(fk_mp_domain *d, size_t words, const hit *h, fk_mp_value datum)
+static void follow(fk_mp_domain *d, size_t words, const fk_mp_hit *h, fk_mp_value datum)
 {
     fk_mp_table *t = &d->table;
     if (!fk_mp_table_reserve(t, 1)) {
@@ -249,7 +239,7 @@ static void follow(fk_mp_domain *d, size_t words, const hit *h, fk_mp_value datu
         t->young = i;
 }
 
-static fk_mp_result report_one(fk_mp_domain *d, size_t words, const hit *h)
+static fk_mp_result report_one(fk_mp_domain *d, size_t words, const fk_mp_hit *h)
 {
     fk_mp_thread *th = d->current;
     fk_mp_allocation a = {.samples = h->samples, .wosize = h->wosize};
@@ -278,26 +268,37 @@ static void quiet(fk_mp_domain *d)
     fk_host_set_sample_trigger(d->host, fk_host_young(d->host).start);
 }
 
-fk_mp_result fk_mp_sample_young(fk_mp_domain *d, size_t words, size_t n, const unsigned char *lens)
+static fk_mp_result sample_young(fk_mp_domain *d, size_t words, size_t n, const unsigned char *lens)
 {
     fk_mp_result res = {false, FK_MP_UNIT};
-    hit first, second;
-    request r = {lens, lens ? n : 1, words, first_sample(d, words)};
-    if (!fk_mp_samples(d) || !next_hit(d, &r, &first)) { /* a stale trigger */
+    fk_mp_hit first, second;
+    fk_mp_request r = {lens, lens ? n : 1, words, first_sample(d, words)};
+    if (!fk_mp_samples(d) || !fk_mp_next_hit(&d->random, &r, &first)) { /* a stale trigger */
         fk_mp_set_trigger(d, false);
         return res;
     }
     fk_host_set_young_ptr(d->host, fk_host_young(d->host).ptr + words);
     quiet(d);
-    bool more = next_hit(d, &r, &second);
+    bool more = fk_mp_next_hit(&d->random, &r, &second);
     if (!more && d->current->table.size == 0) {
         res = report_one(d, words, &first);
     } else {
         add_hit(d, &first);
-        for (; more; more = next_hit(d, &r, &second))
+        for (; more; more = fk_mp_next_hit(&d->random, &r, &second))
             add_hit(d, &second);
         res = report_table(d, words);
     }
     fk_mp_suspend(d, false);
+    return res;
+}
+
+fk_mp_result fk_mp_sample_young(fk_mp_domain *d, size_t words, size_t n, const unsigned char *lens)
+{
+    if (!d->layers)
+        return sample_young(d, words, n, lens);
+    fk_mp_layers_note(d, words);
+    fk_mp_result res = sample_young(d, words, n, lens);
+    if (!res.is_exception)
+        fk_mp_layers_young(d, words, n, lens);
     return res;
 }

@@ -18,7 +18,8 @@
 enum { MAX_PATH = 4096, CLOCK_EVERY = 64 };
 
 static struct {
-    double rate, every;
+    double rate, every, limit;
+    uint64_t seed;
     int64_t depth;
     size_t sites;
     int signal;
@@ -89,6 +90,10 @@ static bool set_option(const char *key, const char *value)
         return session.sites = (size_t)v, true;
     if (strcmp(key, "signal") == 0 && number(value, 1, 64, &v))
         return session.signal = (int)v, true;
+    if (strcmp(key, "limit") == 0)
+        return number(value, 1, 1e9, &session.limit);
+    if (strcmp(key, "seed") == 0 && number(value, 1, 1e15, &v))
+        return session.seed = (uint64_t)v, true;
     return false;
 }
 
@@ -105,7 +110,7 @@ static bool parse(const char *options)
             *value++ = 0;
         if (!set_option(o, value ? value : "")) {
             say("FRAMEKIT_MEMPROF: bad option '%s%s%s'; no profile is made (options: rate=R out=FILE "
-                "format=pprof|folded|folded-live|speedscope|ctf depth=N every=S signal=N sites=N quiet)",
+                "format=pprof|folded|folded-live|speedscope|ctf depth=N every=S signal=N sites=N limit=N seed=N quiet)",
                 o, value ? "=" : "", value ? value : "");
             return false;
         }
@@ -288,6 +293,17 @@ static const fk_mp_hooks *open_trace(void)
     return session.trace ? fk_mp_ctf_hooks(session.trace) : NULL;
 }
 
+static bool attach(fk_mp_domain *d)
+{
+    session.profile = fk_mp_profile_new(session.rate, (size_t)session.depth, &session.hooks);
+    if (!session.profile)
+        return false;
+    if (session.seed)
+        session.profile->seed = session.seed;
+    fk_mp_limit_init(&session.profile->limit, session.limit);
+    return fk_mp_attach(d, session.profile) == FK_MP_OK;
+}
+
 void fk_mp_session_begin(fk_mp_domain *d, const char *engine)
 {
     const char *options = getenv("FRAMEKIT_MEMPROF");
@@ -303,7 +319,7 @@ void fk_mp_session_begin(fk_mp_domain *d, const char *engine)
         return;
     session.hooks = *session.inner;
     session.hooks.alloc = on_alloc;
-    if (fk_mp_start_hooks(d, session.rate, session.depth, &session.hooks, &session.profile)) {
+    if (!attach(d)) {
         say("no memory; no profile is made");
         return;
     }

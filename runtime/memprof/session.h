@@ -9,6 +9,8 @@
  *   every=S     a snapshot every S seconds: FILE.1, FILE.2, ...
  *   signal=N    a snapshot at signal number N (next callback)
  *   sites=N     distinct callstacks kept                        (65536)
+ *   limit=N     about so many samples a second at most          (none)
+ *   seed=N      of the generator: other samples than without
  *   quiet       do not say at start that the profiler runs
  *
  * Whatever is wrong with the options or the file is said on standard error

@@ -66,9 +66,8 @@ void fk_host_store_sample_trigger(fk_mp_host *h, uintptr_t *t) { h->trigger = t;
 bool fk_host_in_compiled_code(fk_mp_host *h) { return h != NULL; }
 void fk_host_set_pending(fk_mp_host *h) { (void)h; }
 fk_mp_value fk_host_tracker(fk_mp_value tracker, int n) { return tracker + n; }
-fk_mp_result fk_host_call(fk_mp_value f, fk_mp_value v) { (void)f; return (fk_mp_result){false, v}; }
-fk_mp_result fk_host_call_alloc(fk_mp_value f, const fk_mp_allocation *a) { (void)a; return (fk_mp_result){false, f}; }
-bool fk_host_option(fk_mp_value option, fk_mp_value *some) { return *some = option, true; }
+bool fk_host_option(fk_mp_value option, fk_mp_value *some) { return *some = option, option != FK_MP_UNIT; }
+uint64_t fk_host_now(void) { return atomic_fetch_add(&next_address, 1); }
 bool fk_host_frame(fk_mp_slot s, void **cursor, fk_mp_frame *out) { return s && cursor && out && false; }
 
 size_t fk_host_callstack(fk_mp_host *h, size_t limit, ptrdiff_t alloc_index, const fk_mp_slot **slots)
@@ -103,7 +102,7 @@ static bool on_alloc(void *arg, const fk_mp_allocation *a, bool major, fk_mp_val
     if (atomic_exchange(&seen[id], 1) != 0)
         fail("an id was given twice");
     atomic_fetch_add(&born, 1);
-    *datum = (fk_mp_value)((uint64_t)id << 1 | 1);
+    *datum = (fk_mp_value)((uint64_t)(id + 1) << 1 | 1); /* not UNIT */
     return true;
 }
 
@@ -117,12 +116,43 @@ static bool on_promote(void *arg, fk_mp_value *datum)
 static void on_dealloc(void *arg, fk_mp_value datum, bool major)
 {
     (void)arg, (void)major;
-    if (atomic_exchange(&seen[(uint64_t)datum >> 1], 2) != 1)
+    if (atomic_exchange(&seen[((uint64_t)datum >> 1) - 1], 2) != 1)
         fail("a death was reported twice, or of no block");
     atomic_fetch_add(&deaths, 1);
 }
 
 static const fk_mp_hooks hooks = {on_alloc, on_promote, on_dealloc, NULL};
+
+/* Gc.Memprof's callbacks do the same; the tracker is a number. */
+enum { TRACKER = 100 };
+
+fk_mp_result fk_host_call_alloc(fk_mp_value f, const fk_mp_allocation *a)
+{
+    fk_mp_value datum;
+    return (fk_mp_result){false, on_alloc(NULL, a, f == TRACKER + 1, &datum) ? datum : FK_MP_UNIT};
+}
+
+fk_mp_result fk_host_call(fk_mp_value f, fk_mp_value v)
+{
+    if (f == TRACKER + 2)
+        on_promote(NULL, &v);
+    else
+        on_dealloc(NULL, v, f == TRACKER + 4);
+    return (fk_mp_result){false, v};
+}
+
+/* Another profile at the same time. */
+static fk_mp_profile *attach(fk_mp_host *h, double rate, double limit)
+{
+    fk_mp_profile *p = fk_mp_profile_new(rate, 4, &hooks);
+    if (!p)
+        exit(2);
+    fk_mp_limit_init(&p->limit, limit);
+    if (fk_mp_attach(h->engine, p) != FK_MP_OK)
+        exit(2);
+    fk_mp_set_trigger(h->engine, false);
+    return p;
+}
 
 /* --- mutators --------------------------------------------------------------------------- */
 
@@ -181,11 +211,14 @@ static void control(fk_mp_host *h)
 {
     fk_mp_profile *p = NULL, *old;
     fk_mp_value exn;
-    switch (below(h, 30)) {
+    switch (below(h, 40)) {
+    case 3: case 4:
+        old = atomic_exchange(&shared, attach(h, 0.05, below(h, 2) * 1e7));
+        fk_mp_profile_unref(old);
+        return;
     case 0:
-        if (fk_mp_start_hooks(h->engine, 0.1, 4, &hooks, &p) != FK_MP_OK)
+        if (fk_mp_start(h->engine, 0.1, 4, TRACKER, &p) != FK_MP_OK)
             return;
-        fk_mp_set_trigger(h->engine, false);
         old = atomic_exchange(&shared, p);
         fk_mp_profile_unref(old);
         return;
@@ -248,20 +281,25 @@ int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     int domains = argc > 2 ? atoi(argv[2]) : 100;
-    fk_mp_profile *p;
+    fk_mp_profile *p, *second;
     fk_mp_value exn;
     fk_mp_host host;
-    if (!open_host(&host, 0, NULL, seed) || fk_mp_start_hooks(host.engine, 0.2, 4, &hooks, &p) != FK_MP_OK)
+    if (!open_host(&host, 0, NULL, seed) || fk_mp_start(host.engine, 0.15, 4, TRACKER, &p) != FK_MP_OK)
         return 2;
+    second = attach(&host, 0.1, 0);
     generations(&host, domains, seed, false);
     bury(&host);
     if (born != deaths)
         fail("blocks were lost");
-    if (host.engine->orphans)
+    fk_mp_profile_move(second, FK_MP_SAMPLING, FK_MP_STOPPED);
+    collect(&host);
+    if (host.engine->orphans || host.engine->layers)
         fail("a table is left over");
     fk_mp_stop(host.engine, &exn);
     fk_mp_discard(p);
+    fk_mp_discard(second);
     fk_mp_profile_unref(p);
+    fk_mp_profile_unref(second);
     printf("seed %" PRIu64 ": %d domains, every reported block died once: %s, %s of them moved\n", seed, domains,
            born == deaths && born > 10000 ? "yes" : "no", moves > 1000 ? "many" : "few");
     generations(&host, domains, seed, true);

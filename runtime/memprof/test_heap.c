@@ -210,6 +210,11 @@ fk_mp_fate fk_host_minor_fate(fk_mp_host *h, fk_mp_value v, bool final, fk_mp_va
     return FK_MP_MOVED;
 }
 
+uint64_t fk_host_now(void)
+{
+    return 1;
+}
+
 void fk_host_set_pending(fk_mp_host *h)
 {
     h->pending = true;

@@ -4,9 +4,12 @@
  *
  * The engine runs on a host that has a nursery and nothing else: when it is
  * full it is empty again. The seed decides everything, so a run is repeatable.
+ * Two profiles sample at once, Gc.Memprof's and one with callbacks in C: each
+ * is checked as if it were alone, and what they share against chance.
  *
  * False alarms. Each check fails by chance with probability below 1e-11 for a
- * random seed, and there are fewer than 100: below 1e-9 for a run.
+ * random seed, and there are fewer than 100
+ *              for each profile: below 1e-9 for a run.
  *   sums       |S - mean| <= 6.9 standard deviations, normal tail 5e-12; every
  *              sum has a mean of at least 10,000 and as many misses
  *   chi-square above k + 2 sqrt(k x) + 2x with probability e^-x at most
@@ -34,6 +37,7 @@ struct fk_mp_host {
 
 static fk_mp_host host;
 static int failures, checks;
+static uint64_t now = 1, word_takes; /* nanoseconds */
 
 /* --- the host ------------------------------------------------------------------ */
 
@@ -46,10 +50,10 @@ bool fk_host_is_young(fk_mp_value v) { return (uintptr_t *)v > host.space && (ui
 bool fk_host_is_unmarked(fk_mp_value v) { return !v; }
 bool fk_host_in_compiled_code(fk_mp_host *h) { return !h; }
 fk_mp_value fk_host_tracker(fk_mp_value tracker, int n) { return tracker + n; }
-bool fk_host_option(fk_mp_value option, fk_mp_value *some) { return *some = option, true; }
+bool fk_host_option(fk_mp_value option, fk_mp_value *some) { return option && some && false; }
 void fk_host_set_pending(fk_mp_host *h) { (void)h; }
 fk_mp_result fk_host_call(fk_mp_value f, fk_mp_value v) { (void)f; return (fk_mp_result){false, v}; }
-fk_mp_result fk_host_call_alloc(fk_mp_value f, const fk_mp_allocation *a) { (void)a; return (fk_mp_result){false, f}; }
+uint64_t fk_host_now(void) { return now; }
 bool fk_host_frame(fk_mp_slot s, void **cursor, fk_mp_frame *out) { return s && cursor && out && false; }
 
 size_t fk_host_callstack(fk_mp_host *h, size_t limit, ptrdiff_t alloc_index, const fk_mp_slot **slots)
@@ -108,44 +112,64 @@ static void check_chi(const char *what, double rate, const double *seen, const d
 /* --- what the callbacks saw --------------------------------------------------------- */
 
 enum { BLOCKS = 8, COUNTS = 32 };
-static double samples, tracked, by_block[BLOCKS], by_count[COUNTS];
-static size_t last_wosize, last_samples;
+typedef struct {
+    double samples, tracked, by_block[BLOCKS], by_count[COUNTS], last_request;
+    size_t last_wosize, last_samples;
+} view;
+static view views[2]; /* Gc.Memprof's, the other's */
+static double requests, shared; /* blocks that both saw */
+static fk_mp_profile *profiles[2];
+
+static void see(view *v, const fk_mp_allocation *a)
+{
+    v->samples += (double)a->samples;
+    v->tracked++;
+    if (a->depth && a->slots[0] >= 0 && a->slots[0] < BLOCKS)
+        v->by_block[a->slots[0]] += (double)a->samples;
+    if (a->samples < COUNTS)
+        v->by_count[a->samples]++;
+    v->last_wosize = a->wosize;
+    v->last_samples = a->samples;
+    v->last_request = requests;
+    shared += views[0].last_request == views[1].last_request;
+}
+
+fk_mp_result fk_host_call_alloc(fk_mp_value f, const fk_mp_allocation *a)
+{
+    (void)f;
+    see(&views[0], a);
+    return (fk_mp_result){false, FK_MP_UNIT};
+}
 
 static bool on_alloc(void *arg, const fk_mp_allocation *a, bool major, fk_mp_value *datum)
 {
-    (void)arg, (void)major, (void)datum;
-    samples += (double)a->samples;
-    tracked++;
-    if (a->depth && a->slots[0] >= 0 && a->slots[0] < BLOCKS)
-        by_block[a->slots[0]] += (double)a->samples;
-    if (a->samples < COUNTS)
-        by_count[a->samples]++;
-    last_wosize = a->wosize;
-    last_samples = a->samples;
+    (void)major, (void)datum;
+    see(arg, a);
     return false;
 }
 static bool on_promote(void *arg, fk_mp_value *datum) { return arg && datum; }
 static void on_dealloc(void *arg, fk_mp_value datum, bool major) { (void)arg, (void)datum, (void)major; }
-static const fk_mp_hooks hooks = {on_alloc, on_promote, on_dealloc, NULL};
+static const fk_mp_hooks hooks = {on_alloc, on_promote, on_dealloc, &views[1]};
 
-static fk_mp_profile *begin(double rate, int64_t depth)
+static void begin(double rate, int64_t depth)
 {
-    fk_mp_profile *p = NULL;
-    samples = tracked = 0;
-    memset(by_block, 0, sizeof by_block);
-    memset(by_count, 0, sizeof by_count);
-    if (fk_mp_start_hooks(host.engine, rate, depth, &hooks, &p) != FK_MP_OK)
+    memset(views, 0, sizeof views);
+    requests = shared = 0;
+    views[0].last_request = -1;
+    views[1].last_request = -2;
+    profiles[1] = fk_mp_profile_new(rate, (size_t)depth, &hooks);
+    if (!profiles[1] || fk_mp_attach(host.engine, profiles[1]) != FK_MP_OK ||
+        fk_mp_start(host.engine, rate, depth, FK_MP_UNIT, &profiles[0]) != FK_MP_OK)
         exit(2);
-    fk_mp_set_trigger(host.engine, false);
-    return p;
 }
 
-static void end(fk_mp_profile *p)
+static void end(void)
 {
-    fk_mp_value exn;
-    fk_mp_stop(host.engine, &exn);
-    fk_mp_discard(p);
-    fk_mp_profile_unref(p);
+    for (int i = 0; i < 2; i++) {
+        fk_mp_profile_move(profiles[i], FK_MP_SAMPLING, FK_MP_STOPPED);
+        fk_mp_discard(profiles[i]);
+        fk_mp_profile_unref(profiles[i]);
+    }
 }
 
 /* --- allocation ------------------------------------------------------------------------ */
@@ -160,6 +184,8 @@ static void compiled(double n, size_t words, size_t num_lens, const unsigned cha
         skip = skip < n ? skip : n;
         host.ptr -= (size_t)skip * words;
         n -= skip;
+        requests += skip + 1;
+        now += (uint64_t)(skip * (double)words) * word_takes;
         if (n <= 0)
             return;
         n--;
@@ -173,7 +199,7 @@ static void compiled(double n, size_t words, size_t num_lens, const unsigned cha
 
 static void from_c(double n, size_t wosize)
 {
-    for (; n > 0; n--) {
+    for (; n > 0; n--, requests++) {
         if (host.ptr < host.space + wosize + 1)
             collect();
         host.ptr -= wosize + 1;
@@ -186,7 +212,7 @@ static void from_c(double n, size_t wosize)
 static void large(double n, size_t words, int source)
 {
     static uintptr_t somewhere[2];
-    for (; n > 0; n--) {
+    for (; n > 0; n--, requests++) {
         fk_mp_sample_block(host.engine, (fk_mp_value)&somewhere[1], words, words, source);
         fk_mp_run_callbacks(host.engine);
     }
@@ -201,7 +227,8 @@ enum { RATES = sizeof rates / sizeof *rates };
 static double enough(double rate, double size)
 {
     double words = 20000 / (rate < 0.5 ? rate : 1 - rate);
-    return ceil(words / size) < 2000 ? 2000 : ceil(words / size);
+    double least = size * rate > 0.5 && size * rate < 3 ? 40000 : 2000; /* so that many are seen by both */
+    return fmax(ceil(words / size), least);
 }
 
 typedef void (*way)(double n, size_t words);
@@ -213,14 +240,18 @@ static void by_major(double n, size_t words) { large(n, words, 0); }
 static void sums(const char *what, way allocate, double rate, size_t words)
 {
     double n = enough(rate, (double)words), all = n * (double)words;
-    fk_mp_profile *p = begin(rate, 0);
+    begin(rate, 0);
     allocate(n, words);
-    check_sum(what, rate, (double)words, samples, all * rate, all * rate * (1 - rate));
     /* A block counts when a word of it is hit; the recorder's weight is the inverse. */
     double hit = -expm1((double)words * log1p(-rate)), misses = n * (1 - hit);
-    if (n * hit >= 10000 && misses >= 10000)
-        check_sum("blocks, estimated", rate, (double)words, tracked / hit, n, n * (1 - hit) / hit);
-    end(p);
+    for (int i = 0; i < 2; i++) {
+        check_sum(what, rate, (double)words, views[i].samples, all * rate, all * rate * (1 - rate));
+        if (n * hit >= 10000 && misses >= 10000)
+            check_sum("blocks, estimated", rate, (double)words, views[i].tracked / hit, n, n * (1 - hit) / hit);
+    }
+    if (n * hit * hit >= 10000 && misses >= 10000)
+        check_sum("blocks of both", rate, (double)words, shared, n * hit * hit, n * hit * hit * (1 - hit * hit));
+    end();
 }
 
 static void sizes(void)
@@ -246,55 +277,126 @@ static void positions(void)
     for (int i = 0; i < BLOCKS; i++)
         words += lens[i] + 2;
     for (int i = 0; i < RATES; i++) {
-        fk_mp_profile *p = begin(rates[i], 1);
+        begin(rates[i], 1);
         double n = ceil(400000 / rates[i] / words);
         compiled(n, (size_t)words, BLOCKS, lens);
-        for (int k = 0; k < BLOCKS; k++)
-            expected[k] = samples * (lens[k] + 2) / words;
-        check_chi("position in a combined allocation", rates[i], by_block, expected, BLOCKS);
-        end(p);
+        for (int v = 0; v < 2; v++) {
+            for (int k = 0; k < BLOCKS; k++)
+                expected[k] = views[v].samples * (lens[k] + 2) / words;
+            check_chi("position in a combined allocation", rates[i], views[v].by_block, expected, BLOCKS);
+        }
+        end();
     }
 }
 
 /* The number of samples in a block of 8 words is binomial. */
-static void counts(void)
+static void binomial(view *v, double n, double p)
 {
     enum { WORDS = 8 };
-    for (int i = 3; i < RATES; i++) {
-        double n = ceil(2e6 / rates[i] / WORDS), expected[WORDS + 1], seen[WORDS + 1], p = rates[i], choose = 1;
-        fk_mp_profile *profile = begin(p, 0);
-        compiled(n, WORDS, 1, NULL);
-        by_count[0] = n - tracked;
-        int m = 0;
-        for (int k = 0; k <= WORDS; choose = choose * (WORDS - k) / (k + 1), k++) {
-            double e = n * choose * pow(p, k) * pow(1 - p, WORDS - k);
-            bool merge = m > 0 && (expected[m - 1] < 1000 || e < 1000);
-            m -= merge;
-            expected[m] = e + (merge ? expected[m] : 0);
-            seen[m] = by_count[k] + (merge ? seen[m] : 0);
-            m++;
-        }
-        check_chi("samples per block", p, seen, expected, m);
-        end(profile);
+    double expected[WORDS + 1], seen[WORDS + 1], choose = 1;
+    int m = 0;
+    v->by_count[0] = n - v->tracked;
+    for (int k = 0; k <= WORDS; choose = choose * (WORDS - k) / (k + 1), k++) {
+        double e = n * choose * pow(p, k) * pow(1 - p, WORDS - k);
+        bool merge = m > 0 && (expected[m - 1] < 1000 || e < 1000);
+        m -= merge;
+        expected[m] = e + (merge ? expected[m] : 0);
+        seen[m] = v->by_count[k] + (merge ? seen[m] : 0);
+        m++;
     }
+    check_chi("samples per block", p, seen, expected, m);
+}
+
+static void counts(void)
+{
+    for (int i = 3; i < RATES; i++) {
+        double n = ceil(2e6 / rates[i] / 8);
+        begin(rates[i], 0);
+        compiled(n, 8, 1, NULL);
+        binomial(&views[0], n, rates[i]);
+        binomial(&views[1], n, rates[i]);
+        end();
+    }
+}
+
+/* --- a limit of samples a second ----------------------------------------------------------- */
+
+static struct {
+    double reports, words, variance, weight; /* weight: the largest of a sample */
+} limited;
+
+static bool on_limited(void *arg, const fk_mp_allocation *a, bool major, fk_mp_value *datum)
+{
+    (void)arg, (void)major, (void)datum;
+    limited.reports++;
+    limited.words += (double)a->samples / a->rate;
+    limited.variance += (double)a->samples / a->rate / a->rate;
+    limited.weight = fmax(limited.weight, 1 / a->rate);
+    return false;
+}
+static const fk_mp_hooks limited_hooks = {on_limited, on_promote, on_dealloc, NULL};
+
+/* `seconds` of a program that takes `nanoseconds` for a word. */
+static void phase(fk_mp_profile *p, double per_second, double seconds, uint64_t nanoseconds, bool below)
+{
+    double n = ceil(seconds * 1e9 / (double)nanoseconds / 3), before = limited.reports, start = (double)now;
+    word_takes = nanoseconds;
+    compiled(n, 3, 1, NULL);
+    double took = ((double)now - start) / 1e9, most = per_second * (took + 0.1) + FK_MP_MAX_LEVEL + 8;
+    double reports = limited.reports - before;
+    check(reports <= most, "samples a second", p->rate, per_second, reports, most);
+    if (below) /* the rate is what was asked for again */
+        check(fk_mp_limit_level(&p->limit) == 0, "level at the end", p->rate, per_second, fk_mp_limit_level(&p->limit), 0);
+    else
+        check(reports >= per_second * took / 3, "the limit is made use of", p->rate, per_second, reports, per_second * took / 3);
+}
+
+/* The estimate is a martingale of steps below `weight`: Freedman's inequality
+ * (Annals of Probability 3, 1975) instead of the normal tail. */
+static void limit(double rate, double per_second)
+{
+    memset(&limited, 0, sizeof limited);
+    fk_mp_profile *p = fk_mp_profile_new(rate, 0, &limited_hooks);
+    fk_mp_limit_init(&p->limit, per_second);
+    if (fk_mp_attach(host.engine, p) != FK_MP_OK)
+        exit(2);
+    fk_mp_set_trigger(host.engine, false);
+    requests = 0;
+    phase(p, per_second, 3, 2, false);
+    phase(p, per_second, 300, (uint64_t)(4e9 * rate / per_second) + 1, true);
+    phase(p, per_second, 2, 1, false);
+    double off = fabs(limited.words - 3 * requests), v = limited.variance;
+    check(2 * exp(-off * off / (2 * (v + limited.weight * off / 3))) > 1e-11, "words, estimated under a limit", rate,
+          per_second, off / sqrt(v), SIGMAS);
+    fk_mp_profile_move(p, FK_MP_SAMPLING, FK_MP_STOPPED);
+    fk_mp_profile_unref(p);
+    word_takes = 0;
+}
+
+static void check_whole(const char *what, size_t wosize)
+{
+    for (int i = 0; i < 2; i++)
+        check(views[i].last_wosize == wosize && views[i].last_samples == wosize + 1, what, 1, (double)wosize,
+              views[i].samples, 0);
 }
 
 /* At rate 1 every word of every kind of allocation is sampled exactly once. */
 static void everything(void)
 {
-    fk_mp_profile *p = begin(1, 0);
+    begin(1, 0);
     double words = 0;
     for (size_t wosize = 1; wosize <= 256; wosize++) {
         from_c(1, wosize);
-        check(last_wosize == wosize && last_samples == wosize + 1, "rate 1, C", 1, (double)wosize, samples, 0);
+        check_whole("rate 1, C", wosize);
         compiled(1, wosize + 1, 1, NULL);
-        check(last_wosize == wosize && last_samples == wosize + 1, "rate 1, compiled", 1, (double)wosize, samples, 0);
+        check_whole("rate 1, compiled", wosize);
         large(1, wosize + 300, 0);
         large(1, wosize, 2);
         words += 2 * (double)(wosize + 1) + 300 + 2 * (double)wosize;
     }
-    check(samples == words, "rate 1, all words", 1, words, samples, words);
-    end(p);
+    for (int i = 0; i < 2; i++)
+        check(views[i].samples == words, "rate 1, all words", 1, words, views[i].samples, words);
+    end();
 }
 
 /* --- gaps ------------------------------------------------------------------------------------ */
@@ -400,6 +502,9 @@ int main(int argc, char **argv)
     sizes();
     positions();
     counts();
+    limit(0.1, 1000);
+    limit(0.001, 300);
+    limit(1, 2e5);
     fk_mp_domain_delete(host.engine);
     printf("seed %" PRIu64 ": %d checks, %d of sums and shapes, %d failures\n", seed, checks, checks - exact, failures);
     return failures != 0;

@@ -4,6 +4,8 @@
 
 #include "control.c"
 #include "domain.c"
+#include "layers.c"
+#include "limit.c"
 #include "profile.c"
 #include "random.c"
 #include "run.c"

@@ -34,6 +34,6 @@ for f in folded ctf; do
     check "No such device or address" "format=$f,out=$dir/pipe"
 done
 for o in rate=2 rate=0 rate=-1 rate=nan rate= rate=1x format=elf format= depth=-1 depth=1e99 every=0 signal=0 \
-    signal=99 sites=0 out= nonsense =3 "$long" "out=$long" "a${long:0:5000}"; do
+    signal=99 sites=0 limit=0 limit=x seed=-1 seed=1e99 out= nonsense =3 "$long" "out=$long" "a${long:0:5000}"; do
     check "no profile is made" "$o"
 done

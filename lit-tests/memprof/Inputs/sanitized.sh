@@ -3,7 +3,7 @@
 set -eu
 dir=$1/runtime/memprof out=$2
 engine=
-for f in control domain profile random run sample table; do engine="$engine $dir/$f.c"; done
+for f in control domain layers limit profile random run sample table; do engine="$engine $dir/$f.c"; done
 build() { # SANITIZERS NAME SOURCE...
     s=$1 name=$2
     shift 2
