@@ -15,6 +15,7 @@
 #include <caml/custom.h>
 #include <caml/domain.h>
 #include <caml/fail.h>
+#include <caml/fiber.h>
 #include <caml/frame_descriptors.h>
 #include <caml/memory.h>
 #include <caml/memprof.h>
@@ -22,23 +23,37 @@
 #include <caml/mlvalues.h>
 #include <caml/shared_heap.h>
 #include <caml/signals.h>
+#include <caml/stack.h>
 #include <caml/version.h>
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "engine.h"
 #include "session.h"
+#include "vector.h"
 
 #define MINOR_HOOK_IS_EARLY (OCAML_VERSION < 50400)
+
+/* A return address and what its descriptor says. In one cache line. */
+typedef struct {
+    _Alignas(32) uintnat pc; /* 0: none yet */
+    frame_descr *descr;
+    uintnat size; /* of the frame; RETURN_TO_C: there is none */
+} known_frame;
+
+enum { KNOWN = 256, RETURN_TO_C = 1 };
 
 struct fk_mp_host {
     caml_domain_state *dom;
     fk_mp_domain *engine;
-    backtrace_slot *slots; /* the runtime's memory: it grows it itself */
+    fk_mp_slot *slots;
     size_t slots_capacity;
     value *young_start, *young_end; /* at the last minor collection */
+    bool outdated;                  /* known: there has been a collection */
+    known_frame known[KNOWN];       /* by return address */
 };
 
 static fk_mp_host *host_of(caml_domain_state *dom)
@@ -218,14 +233,6 @@ void fk_host_set_pending(fk_mp_host *h)
     caml_set_action_pending(h->dom);
 }
 
-/* The innermost frame tells: compiled code enters at an allocation point, a
- * primitive is an ordinary call. */
-bool fk_host_in_compiled_code(fk_mp_host *h)
-{
-    size_t n = caml_get_callstack(1, &h->slots, &h->slots_capacity, -1);
-    return n == 1 && frame_has_allocs((frame_descr *)h->slots[0]);
-}
-
 uint64_t fk_host_now(void)
 {
     struct timespec t;
@@ -233,22 +240,113 @@ uint64_t fk_host_now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* --- callstacks ----------------------------------------------------------------- */
+/* --- callstacks -----------------------------------------------------------------
+ *
+ * caml_get_callstack looks up every frame in the runtime's hash table and reads
+ * its descriptor: two cache misses each, in a program that has better use for its
+ * cache. Programs return to few places, so those seen lately are kept side by
+ * side. The table of descriptors may only change in a collection.
+ *
+ *     sp (before)  +-----------+       a chunk begins at First_frame; one ends at a
+ *                  |   frame   | size  frame that returns to C, which is followed by
+ *     sp (after)   +-----------+       a header and the next chunk, or by the end of
+ *                                      the stack; then comes the parent fiber's */
+
+static bool look_up(known_frame *k, uintnat pc)
+{
+    frame_descr *d = caml_find_frame_descr(caml_get_frame_descrs(), pc);
+    if (!d)
+        return false;
+    *k = (known_frame){pc, d, frame_return_to_C(d) ? RETURN_TO_C : frame_size(d)};
+    return true;
+}
+
+/* The debuginfo of one block of a combined allocation, else the descriptor. */
+static fk_mp_slot innermost_slot(frame_descr *d, ptrdiff_t alloc_index)
+{
+    if (alloc_index < 0 || !frame_has_debug(d))
+        return (fk_mp_slot)d;
+    unsigned char *lens = (unsigned char *)&d->live_ofs[d->num_live];
+    uint32_t *info = Align_to(frame_has_allocs(d) ? lens + 1 + *lens : lens, uint32_t);
+    if (frame_has_allocs(d))
+        info += alloc_index;
+    return *info ? (fk_mp_slot)((uintnat)info + *info) + 2 : (fk_mp_slot)d;
+}
+
+static bool more_slots(fk_mp_host *h)
+{
+    size_t n = h->slots_capacity ? 2 * h->slots_capacity : 64;
+    fk_mp_slot *p = realloc(h->slots, n * sizeof *p);
+    if (!p)
+        return false;
+    h->slots = p;
+    h->slots_capacity = n;
+    return true;
+}
+
+/* The slots of one stack are added to the first n. */
+static size_t walk(fk_mp_host *h, struct stack_info *stack, size_t n, size_t limit)
+{
+    char *first_sp;
+    uintnat first_pc;
+    caml_get_stack_sp_pc(stack, &first_sp, &first_pc);
+    char *sp = first_sp; /* these stay in registers */
+    uintnat pc = first_pc, size = 0;
+    for (;;) {
+        known_frame *k = &h->known[(pc ^ pc >> 8) % KNOWN];
+        if (k->pc != pc && !look_up(k, pc))
+            return n;
+        if (k->size == RETURN_TO_C) {
+            sp += Stack_header_size;
+            if (sp == (char *)Stack_high(stack))
+                return n;
+            sp = First_frame(sp);
+        } else {
+            if (n == limit || (n == h->slots_capacity && !more_slots(h)))
+                return n;
+            h->slots[n++] = (fk_mp_slot)k->descr;
+            FK_PREDICT_SAME(size, k->size); /* the next frame need not wait for the table */
+            sp += size;
+        }
+        pc = (uintnat)Saved_return_address(sp);
+    }
+}
 
 enum { KEEP_SLOTS = 256, KEEP_FACTOR = 8 };
 
+static void fewer_slots(fk_mp_host *h, size_t depth)
+{
+    if (h->slots_capacity <= KEEP_SLOTS || h->slots_capacity <= KEEP_FACTOR * (depth + 1))
+        return;
+    size_t n = depth > KEEP_SLOTS ? depth : KEEP_SLOTS;
+    fk_mp_slot *smaller = realloc(h->slots, n * sizeof *smaller);
+    if (smaller) {
+        h->slots = smaller;
+        h->slots_capacity = n;
+    }
+}
+
 size_t fk_host_callstack(fk_mp_host *h, size_t limit, ptrdiff_t alloc_index, const fk_mp_slot **slots)
 {
-    size_t depth = caml_get_callstack(limit, &h->slots, &h->slots_capacity, alloc_index);
-    if (h->slots_capacity > KEEP_SLOTS && h->slots_capacity > KEEP_FACTOR * (depth + 1)) {
-        backtrace_slot *smaller = caml_stat_resize_noexc(h->slots, depth * sizeof *smaller);
-        if (smaller) {
-            h->slots = smaller;
-            h->slots_capacity = depth;
-        }
-    }
-    *slots = (const fk_mp_slot *)h->slots;
-    return depth;
+    size_t n = 0;
+    if (h->outdated)
+        memset(h->known, 0, sizeof h->known);
+    h->outdated = false;
+    for (struct stack_info *s = h->dom->current_stack; s && n < limit; s = Stack_parent(s))
+        n = walk(h, s, n, limit);
+    if (n > 0)
+        h->slots[0] = innermost_slot((frame_descr *)h->slots[0], alloc_index);
+    fewer_slots(h, n);
+    *slots = h->slots;
+    return n;
+}
+
+/* The innermost frame tells: compiled code enters at an allocation point, a
+ * primitive is an ordinary call. */
+bool fk_host_in_compiled_code(fk_mp_host *h)
+{
+    const fk_mp_slot *slots;
+    return fk_host_callstack(h, 1, -1, &slots) == 1 && frame_has_allocs((frame_descr *)slots[0]);
 }
 
 /* A slot is a frame descriptor, or (low bits 2) the debuginfo of one block of a
@@ -282,17 +380,18 @@ bool fk_host_frame(fk_mp_slot slot, void **cursor, fk_mp_frame *out)
 
 static void host_free(fk_mp_host *h)
 {
-    caml_stat_free(h->slots);
+    free(h->slots);
     free(h);
 }
 
 void caml_memprof_new_domain(caml_domain_state *parent, caml_domain_state *child)
 {
     static _Atomic uint64_t born; /* a new stream for every domain, the same in every run */
-    fk_mp_host *h = calloc(1, sizeof *h);
+    fk_mp_host *h = aligned_alloc(_Alignof(fk_mp_host), sizeof *h);
     child->memprof = NULL;
     if (!h)
         return;
+    memset(h, 0, sizeof *h);
     h->dom = child;
     h->engine = fk_mp_domain_new(h, parent ? host_of(parent)->engine : NULL, atomic_fetch_add(&born, 1));
     if (!h->engine) {
@@ -383,11 +482,13 @@ void caml_memprof_after_minor_gc(caml_domain_state *dom)
     fk_mp_host *h = host_of(dom);
     h->young_start = dom->young_start;
     h->young_end = dom->young_end;
+    h->outdated = true;
     fk_mp_after_minor(h->engine);
 }
 
 void caml_memprof_after_major_gc(caml_domain_state *dom)
 {
+    host_of(dom)->outdated = true;
     fk_mp_after_major(host_of(dom)->engine);
 }
 

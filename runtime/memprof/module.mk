@@ -11,11 +11,14 @@ MEMPROF_CFLAGS := -std=c11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -O2 -g -fPIC -f
 # What is not on the way of a sample is compiled apart and knows no host.
 MEMPROF_RECORDER := ctf ctf_code export frames pprof record session
 
+# As caml/stack.h calls it.
+MEMPROF_TARGET_riscv64 := riscv
+
 # 1 = arch, 2 = version (5.3), 3 = name (53)
 define memprof_ocaml_rule
 $(BUILD)/$(1)/memprof$(3)/%.o: $(MEMPROF_DIR)/%.c $$(wildcard $(MEMPROF_DIR)/*.[ch]) $(MEMPROF_DIR)/module.mk
 	@mkdir -p $$(@D)
-	$$(call say,CC,$$@)$$(CC_$(1)) $$(MEMPROF_CFLAGS) $$(if $$(filter unit_ocaml,$$*),-I$$$$(qemu-ci/ocaml lib --version=$(2) $(1))) -c $$< -o $$@
+	$$(call say,CC,$$@)$$(CC_$(1)) $$(MEMPROF_CFLAGS) $$(if $$(filter unit_ocaml,$$*),-DNATIVE_CODE -DTARGET_$(or $(MEMPROF_TARGET_$(1)),$(1)) -I$$$$(qemu-ci/ocaml lib --version=$(2) $(1))) -c $$< -o $$@
 $(BUILD)/$(1)/framekit_memprof_ocaml$(3).o: $$(MEMPROF_RECORDER:%=$(BUILD)/$(1)/memprof$(3)/%.o) \
   $(BUILD)/$(1)/memprof$(3)/unit_ocaml.o $(MEMPROF_DIR)/ocaml.syms
 	$$(call say,LD,$$@)$$(CC_$(1)) -nostdlib -r $$(filter %.o,$$^) -o $$@.all

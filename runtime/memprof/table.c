@@ -84,18 +84,26 @@ static bool resize(fk_mp_table *t, size_t n)
     return true;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 bool fk_mp_table_reserve(fk_mp_table *t, size_t n)
 {
     size_t need = t->size + n;
     if (need <= t->capacity)
         return true;
-    return resize(t, 2 * need < t->min_capacity ? t->min_capacity : 2 * need);
+    return resize(t, larger(2 * need, t->min_capacity));
 }
 
+/* What young blocks needed before the last collection they will need again: to
+ * give it back and fetch it, page by page, costs more than the samples do. */
 static void shrink(fk_mp_table *t)
 {
-    if (t->capacity > t->min_capacity && 4 * t->size < t->capacity)
-        resize(t, 2 * t->size < t->min_capacity ? t->min_capacity : 2 * t->size);
+    size_t n = larger(larger(2 * t->size, t->keep), t->min_capacity);
+    if (4 * t->size < t->capacity && n < t->capacity)
+        resize(t, n);
 }
 
 /* --- entries --------------------------------------------------------------- */
@@ -307,13 +315,24 @@ static bool holds_young(const fk_mp_table *t, size_t i)
            fk_host_is_young(t->block[i]);
 }
 
+/* The header of each block is a cache miss of its own: ask for it early. */
+enum { PREFETCH_AHEAD = 8 };
+
+static inline void prefetch_header(const fk_mp_table *t, size_t i)
+{
+    if (i < t->size)
+        __builtin_prefetch((const void *)(t->block[i] - (fk_mp_value)sizeof(fk_mp_value)));
+}
+
 void fk_mp_table_after_minor(fk_mp_table *t, fk_mp_host *host)
 {
     fk_mp_table_validate(t);
-    for (size_t i = t->young; i < t->size; i++)
+    for (size_t i = t->young; i < t->size; i++) {
         if (holds_young(t, i))
             decide(t, i, host, false);
+    }
     t->young = t->size;
+    t->keep = 4 * t->size >= t->capacity ? t->capacity : t->keep / 2;
 }
 
 void fk_mp_table_decide(fk_mp_table *t, fk_mp_host *host)
@@ -324,15 +343,6 @@ void fk_mp_table_decide(fk_mp_table *t, fk_mp_host *host)
             t->unsure--;
             decide(t, i, host, true);
         }
-}
-
-/* The header of each block is a cache miss of its own: ask for it early. */
-enum { PREFETCH_AHEAD = 8 };
-
-static inline void prefetch_header(const fk_mp_table *t, size_t i)
-{
-    if (i < t->size)
-        __builtin_prefetch((const void *)(t->block[i] - (fk_mp_value)sizeof(fk_mp_value)));
 }
 
 void fk_mp_table_after_major(fk_mp_table *t)

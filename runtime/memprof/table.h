@@ -64,6 +64,7 @@ struct fk_mp_table {
     uint16_t *state;
     fk_mp_info *info;       /* NULL in domain and orphan tables */
     size_t size, capacity, min_capacity;
+    size_t keep;            /* capacity that is not given back; halved by each collection */
     size_t active, young;
     size_t holes;           /* deleted entries */
     size_t unsure;          /* entries with UNSURE */

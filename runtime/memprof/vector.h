@@ -1,4 +1,4 @@
-/* vector.h - the one place for compiler-specific help with vector loops.
+/* vector.h - the one place for compiler-specific help with hot loops.
  *
  * FK_VECTOR_CLONES compiles a function for AVX2 as well and picks at load
  * time. Without it the loops are the same, only narrower. Sanitizers run
@@ -12,5 +12,15 @@
 #else
 #define FK_VECTOR_CLONES
 #endif
+
+/* variable = value, by a branch that is predicted not taken when the value stays
+ * the same: what depends on the variable does not wait for the value. */
+#define FK_PREDICT_SAME(variable, value)   \
+    do {                                   \
+        if ((variable) != (value)) {       \
+            (variable) = (value);          \
+            __asm__("" : "+r"(variable)); \
+        }                                  \
+    } while (0)
 
 #endif

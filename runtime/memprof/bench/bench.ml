@@ -5,13 +5,14 @@ let opaque = Sys.opaque_identity
 
 let rec cons n = if n > 0 then begin ignore (opaque [ n ]); cons (n - 1) end
 
-(* Search trees with keys in no order: some ten nanoseconds per block. *)
-module Tree = Map.Make (Int)
+(* Search trees with strings as keys, in no order: more than ten nanoseconds per block. *)
+module Tree = Map.Make (String)
 let tree_size = 2000
+let keys = Array.init tree_size (fun i -> Printf.sprintf "key number %d" (i * 7919 land 0xFFFF))
 let trees n =
   for _ = 1 to n do
     let t = ref Tree.empty in
-    for i = 1 to tree_size do t := Tree.add (i * 7919 land 0xFFFF) i !t done;
+    Array.iteri (fun i k -> t := Tree.add k i !t) keys;
     ignore (opaque !t)
   done
 let tree_blocks = (let before = Gc.minor_words () in trees 1; int_of_float (Gc.minor_words () -. before) / 6)
@@ -45,14 +46,15 @@ let loops () =
     if rate > 0. then say "cons-stack" rate n (run max_int following))
     [ 0., 5_000_000; 1e-4, 5_000_000; 1e-3, 3_000_000; 1e-2, 1_000_000; 1e-1, 150_000 ]
 
+let median a = Array.sort compare a; a.(Array.length a / 2)
+
+(* Side by side in pairs of a millisecond, in both orders: what disturbs the machine disturbs both. *)
 let tree_loop () =
-  let off = ref infinity and on = ref infinity in
-  for _ = 1 to 300 do (* side by side *)
-    off := min !off (time (fun () -> trees 6));
-    on := min !on (time (fun () -> profiled 1e-4 max_int following (fun () -> trees 6)))
-  done;
-  say "tree" 0. (6 * tree_blocks) !off;
-  say "tree" 1e-4 (6 * tree_blocks) !on
+  let off () = time (fun () -> trees 3) and on () = time (fun () -> profiled 1e-4 max_int following (fun () -> trees 3)) in
+  let pairs = Array.init 1500 (fun i ->
+    if i land 1 = 0 then let a = off () in a, on () else let b = on () in off (), b) in
+  say "tree" 0. (3 * tree_blocks) (median (Array.map fst pairs));
+  say "tree-ratio" 1e-4 1_000_000_000 (median (Array.map (fun (a, b) -> b /. a) pairs))
 
 (* A major cycle over a million blocks, tracked and not; a minor collection with a million old entries. *)
 let cycle () =
