@@ -292,8 +292,10 @@ static size_t walk(fk_mp_host *h, struct stack_info *stack, size_t n, size_t lim
     caml_get_stack_sp_pc(stack, &first_sp, &first_pc);
     char *sp = first_sp; /* these stay in registers */
     uintnat pc = first_pc, size = 0;
+    fk_mp_slot *out = h->slots;
+    size_t room = limit < h->slots_capacity ? limit : h->slots_capacity;
     for (;;) {
-        known_frame *k = &h->known[(pc ^ pc >> 8) % KNOWN];
+        known_frame *k = &h->known[pc / 4 % KNOWN];
         if (k->pc != pc && !look_up(k, pc))
             return n;
         if (k->size == RETURN_TO_C) {
@@ -302,9 +304,13 @@ static size_t walk(fk_mp_host *h, struct stack_info *stack, size_t n, size_t lim
                 return n;
             sp = First_frame(sp);
         } else {
-            if (n == limit || (n == h->slots_capacity && !more_slots(h)))
-                return n;
-            h->slots[n++] = (fk_mp_slot)k->descr;
+            if (n == room) {
+                if (n == limit || !more_slots(h))
+                    return n;
+                out = h->slots;
+                room = limit < h->slots_capacity ? limit : h->slots_capacity;
+            }
+            out[n++] = (fk_mp_slot)k->descr;
             FK_PREDICT_SAME(size, k->size); /* the next frame need not wait for the table */
             sp += size;
         }

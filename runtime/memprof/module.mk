@@ -40,11 +40,12 @@ define memprof_test_rule # 1 = arch, 2 = test
 $(BUILD)/$(1)/tests/memprof-$(2): $$(wildcard $(MEMPROF_DIR)/*.[ch])
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@)$$(CC_$(1)) $$(MEMPROF_CFLAGS) -static -o $$@ $(MEMPROF_DIR)/test_$(2).c \
-	  $$(MEMPROF_$(2)_SRCS:%=$(MEMPROF_DIR)/%.c) $$(MEMPROF_ENGINE:%=$(MEMPROF_DIR)/%.c) -lm -lpthread
+	  $$(MEMPROF_$(2)_SRCS:%=$(MEMPROF_DIR)/%.c) $$(MEMPROF_ENGINE:%=$(MEMPROF_DIR)/%.c) $$(MEMPROF_$(2)_LDFLAGS) -lm -lpthread
 MEMPROF_TESTS += $(BUILD)/$(1)/tests/memprof-$(2)
 endef
 MEMPROF_model_SRCS := test_heap
 MEMPROF_statistics_SRCS := record
+MEMPROF_domains_LDFLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 $(foreach a,$(TARGETS),$(foreach t,model statistics domains,$(eval $(call memprof_test_rule,$(a),$(t)))))
 
 define memprof_random_rule # 1 = arch

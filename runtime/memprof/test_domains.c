@@ -5,7 +5,8 @@
  * Domains are born in sequence, four at a time, allocate, collect, adopt what
  * dead ones left and die with callbacks pending. Every block that was reported
  * must be reported dead exactly once in the end, wherever it ended up; then a
- * second part starts, stops and discards profiles across domains. */
+ * second part starts, stops and discards profiles across domains, and a third one
+ * lets each allocation fail in turn. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -29,6 +30,42 @@ static _Atomic uint64_t next_address = (uint64_t)1 << 34; /* pages far above the
 static _Atomic uint32_t seen[BLOCKS]; /* 1: reported, 2: dead */
 static _Atomic int failures;
 static _Atomic long born, deaths, moves;
+
+/* --- memory: all of the engine's goes through here (--wrap) ---------------------------- */
+
+static _Atomic long allocations, fail_at = -1, in_use;
+
+static bool refuse(void)
+{
+    return atomic_fetch_add(&allocations, 1) == atomic_load(&fail_at);
+}
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void __real_free(void *p);
+
+static void *counted(void *p)
+{
+    atomic_fetch_add(&in_use, p != NULL);
+    return p;
+}
+
+void *__wrap_malloc(size_t n) { return refuse() ? NULL : counted(__real_malloc(n)); }
+void *__wrap_calloc(size_t n, size_t size) { return refuse() ? NULL : counted(__real_calloc(n, size)); }
+
+void *__wrap_realloc(void *p, size_t n)
+{
+    if (refuse())
+        return NULL;
+    return p ? __real_realloc(p, n) : counted(__real_realloc(p, n));
+}
+
+void __wrap_free(void *p)
+{
+    atomic_fetch_sub(&in_use, p != NULL);
+    __real_free(p);
+}
 
 static void fail(const char *what)
 {
@@ -277,6 +314,70 @@ static void bury(fk_mp_host *h)
     atomic_store(&all_dead, 0);
 }
 
+/* --- part three: memory runs out ---------------------------------------------------------- */
+
+/* A domain with two profiles and two threads, then another that takes over. */
+static void short_life(uint64_t seed)
+{
+    fk_mp_host h;
+    fk_mp_profile *p = NULL, *second;
+    fk_mp_value exn;
+    if (!open_host(&h, 0, NULL, seed))
+        return;
+    fk_mp_start(h.engine, 0.3, 4, TRACKER, &p);
+    second = fk_mp_profile_new(0.3, 4, &hooks);
+    if (second)
+        fk_mp_attach(h.engine, second);
+    fk_mp_set_trigger(h.engine, false);
+    for (int i = 0; i < 40; i++)
+        step(&h);
+    fk_mp_thread *main_thread = fk_mp_domain_main_thread(h.engine), *other = fk_mp_thread_new(h.engine);
+    if (other) {
+        fk_mp_thread_enter(other);
+        for (int i = 0; i < 40; i++)
+            step(&h);
+        fk_mp_thread_enter(main_thread);
+        fk_mp_thread_delete(other);
+    }
+    if (!fk_mp_domain_is_valid(h.engine))
+        fail("invariant of a table, without memory");
+    fk_mp_stop(h.engine, &exn);
+    fk_mp_profile_unref(p);
+    if (fk_mp_start(h.engine, 0.5, 4, TRACKER, &p) == FK_MP_OK)
+        fk_mp_profile_unref(p);
+    for (int i = 0; i < 20; i++)
+        step(&h);
+    close_host(&h);
+    fk_mp_profile_unref(second);
+}
+
+/* Each allocation of a short life fails in turn: samples are lost, nothing else. */
+static long scarce(uint64_t seed)
+{
+    long turn = 0, reports = born, before = in_use;
+    for (;; turn++) {
+        fk_mp_host heir;
+        atomic_store(&allocations, 0);
+        atomic_store(&fail_at, turn);
+        short_life(seed);
+        bool done = atomic_load(&allocations) <= turn;
+        atomic_store(&fail_at, -1);
+        if (!open_host(&heir, 0, NULL, seed))
+            exit(2);
+        bury(&heir);
+        if (heir.engine->orphans)
+            fail("orphans are left over, without memory");
+        fk_mp_domain_delete(heir.engine);
+        if (in_use != before)
+            fail("memory is not given back, without memory");
+        if (done)
+            break;
+    }
+    if (born - reports < turn)
+        fail("hardly anything is reported, without memory");
+    return turn;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
@@ -313,5 +414,7 @@ int main(int argc, char **argv)
         fk_mp_domain_delete(host.engine);
     }
     printf("start, stop and discard across domains: %d failures\n", failures);
+    long turns = scarce(seed);
+    printf("%s allocations failed in turn: %d failures\n", turns >= 50 ? "many" : "few", failures);
     return failures != 0;
 }

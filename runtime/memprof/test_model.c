@@ -1,12 +1,14 @@
 /* test_model.c - the engine against a model, with a heap that moves.
  *
- *   test-memprof-model [SEED [STEPS]]
+ *   test-memprof-model [SEED [STEPS [EVERY]]]
  *
  * A fake host with several domains: nurseries whose old contents are trashed
  * at every collection, a major heap that is compacted, callbacks that
  * allocate, collect, stop, discard, raise. Every block is sampled (rate 1),
  * so the model knows what must be reported: it is told of each block and of
  * each event, and says at once what is wrong. The seed is printed and taken.
+ * EVERY: a minor collection after every EVERY-th step, a major one after 16 times
+ * as many; 0: only where the steps have them.
  */
 #include "test_model.h"
 
@@ -512,7 +514,7 @@ static void one_step(void)
 int main(int argc, char **argv)
 {
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    long steps = argc > 2 ? atol(argv[2]) : 100000;
+    long steps = argc > 2 ? atol(argv[2]) : 100000, every = argc > 3 ? atol(argv[3]) : 0;
     rng = seed * 0x9E3779B97F4A7C15u + 1;
     trackers = FK_MP_UNIT;
     hosts[0].ptr = hosts[0].space + NURSERY;
@@ -523,6 +525,8 @@ int main(int argc, char **argv)
     make_trackers();
     for (step = 0; step < steps; step++) {
         one_step();
+        if (every && step % every == 0)
+            (step % (16 * every) ? minor_gc : major_gc)();
         reset_if_silent();
     }
     printf("seed %" PRIu64 ": %ld steps, %ld blocks, %ld events, %ld collections, %ld exceptions: no difference\n", seed,

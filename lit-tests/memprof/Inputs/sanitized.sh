@@ -11,7 +11,7 @@ build() { # SANITIZERS NAME SOURCE...
     gcc -std=c11 -D_GNU_SOURCE -g -O1 -ffp-contract=off -fsanitize="$s" -fno-sanitize-recover=all -o "$out.$name" "$@" $engine -lm -lpthread
 }
 for s in thread address,undefined; do
-    build "$s" domains "$dir/test_domains.c"
+    build "$s" domains "$dir/test_domains.c" -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
     "$out.domains" 1 100 | sed "s/^seed 1:/$s:/"
 done
 build address,undefined model "$dir/test_model.c" "$dir/test_heap.c"
