@@ -17,8 +17,8 @@ link() { # NAME ARGUMENT...
 link ours "$object"
 link host1 -runtime-variant _fk -I "$runtime"
 for engine in ours host1; do
-    FRAMEKIT_MEMPROF=rate=1,format=ctf,out=$engine.ctf,quiet "$ocaml" run --version="$version" "$arch" "./$engine" >"$engine.out"
-    diff "$here/events.expected" "$engine.out" >"$engine.diff" || { echo "$engine: other events"; continue; }
+    FRAMEKIT_MEMPROF=rate=0.02,format=ctf,out=$engine.ctf,quiet "$ocaml" run --version="$version" "$arch" "./$engine" >"$engine.out"
+    diff "$here/events.expected" "$engine.out" >&2 || { echo "$engine: other events"; continue; }
     n=$(python3 "$here/trace.py" "$engine.ctf" | sed -n 's/^allocations .* samples //p')
-    [ "$n" -gt 1000000 ] && echo "$engine: same events, the trace is whole"
+    [ "$n" -gt 20000 ] && echo "$engine: same events, the trace is whole"
 done
