@@ -4,7 +4,8 @@
 # qemu-ARCH (the programs of ARCH can run), and what qemu-ci/fetch put into the
 # cache: ocaml-SUITE-ARCH (native code of a Debian release), real-ocaml-ARCH and
 # real-ocaml-5.4-ARCH (the compilers 5.3.0 and 5.4.1), capstone; plugin-ARCH
-# (qemu-ci/count can count instructions), python-MODULE, go.
+# (qemu-ci/count can count instructions), python-MODULE, go, private-mounts
+# (unshare may give a test file systems and a network of its own).
 # `--param arch=ARCH` takes cc-, qemu- and ocaml features of all others away.
 # Substitutions: %build, %top, %tier, %python, %ocaml (qemu-ci/ocaml), %arches,
 # %cc_ARCH, %as_ARCH, %qemu_ARCH ("" on the machine's own architecture).
@@ -75,6 +76,9 @@ subs += [("%python", sys.executable), ("%arches", " ".join(names)), ("%ocaml", o
 if subprocess.run([os.path.join(top, "qemu-ci", "capstone"), "--check"],
                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
     config.available_features.add("capstone")
+if subprocess.run(["unshare", "-rmn", "mount", "-t", "tmpfs", "none", "/mnt"],
+                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+    config.available_features.add("private-mounts")
 for module in ("yaml", "jsonschema"):
     if importlib.util.find_spec(module):
         config.available_features.add("python-" + module)
