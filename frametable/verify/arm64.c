@@ -198,11 +198,12 @@ static void mem_ordered(uint32_t w, fk_insn *i)
 {
     i->base = (uint8_t)FIELD(w, 5, 5);
     i->size = (uint8_t)(1u << FIELD(w, 30, 2));
+    if (FIELD(w, 22, 1)) {
+        writes(i, FK_OP_LOAD, not_zr(FIELD(w, 0, 5)));
+        return;
+    }
+    i->op = FK_OP_STORE;
     i->rs = not_zr(FIELD(w, 0, 5));
-    if (FIELD(w, 22, 1))
-        writes(i, FK_OP_LOAD, i->rs);
-    else
-        i->op = FK_OP_STORE;
 }
 
 /* The exclusive forms also write a status register. */

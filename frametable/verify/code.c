@@ -56,8 +56,10 @@ static void visit(fk_function *f, const fk_state *s, int32_t n, void *arg)
         fk_calls_node(c, &f->nodes[n]);
     if (c->check->groups & FK_GROUP_FRAME)
         fk_frame_insn(c, s, n);
-    if (c->check->groups & FK_GROUP_ABI)
+    if (c->check->groups & FK_GROUP_ABI) {
         fk_abi_insn(c, s, n);
+        fk_stack_insn(c, s, n);
+    }
     if (k < f->first || k >= f->last || (c->seen[k - f->first] & FK_SEEN_CALL))
         return;
     c->seen[k - f->first] |= FK_SEEN_CALL;
@@ -105,6 +107,11 @@ static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
     window(p->image, s, &lo, &hi);
     if (fk_function_read(&c->f, p, s, lo, hi, first, last) != FK_OK)
         return false;
+    if (c->check->learned != NULL) {
+        if (c->f.problem == NULL)
+            fk_function_visit(&c->f, fk_facts_visit, c->check->learned);
+        return true;
+    }
     if (!fk_room(&c->paths, &c->cap_paths, FK_ALLOC_PATHS * c->f.stride, sizeof *c->paths))
         return false;
     if (c->f.problem == NULL && (c->check->groups & FK_GROUP_LIVE)) {
@@ -112,10 +119,16 @@ static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
             return false;
         fk_function_visit(&c->f, fk_live_evidence, c);
     }
+    fk_stack_begin(c);
     if (c->f.problem == NULL)
         fk_function_visit(&c->f, visit, c);
-    if (c->f.problem == NULL && (c->check->groups & FK_GROUP_ABI))
+    if (c->f.problem == NULL && (c->check->groups & FK_GROUP_LIVE) && !fk_agree(c))
+        return false;
+    if (c->f.problem == NULL && (c->check->groups & FK_GROUP_ABI)) {
         fk_abi_done(c);
+        if (!fk_abi_function(c))
+            return false;
+    }
     for (size_t d = first; d < last; d++)
         if (c->seen[d - first] & FK_SEEN_CALL)
             done(c, d);
@@ -147,7 +160,8 @@ static bool descriptor(fk_code *c, const fk_descr *d)
     const fk_program *p = c->check->program;
     fk_symbol s;
     if (p->decode == NULL || fk_image_symbol_at(p->image, d->retaddr - 1, &s) != FK_OK) {
-        skip(c, d, p->decode == NULL ? "code of this architecture is not read" : "no symbol names the function");
+        if (c->check->learned == NULL)
+            skip(c, d, p->decode == NULL ? "code of this architecture is not read" : "no symbol names the function");
         return true;
     }
     size_t first = descriptor_after(p, s.addr);
@@ -194,7 +208,7 @@ bool fk_check_code(fk_check *check)
     while (fk_cursor_next(&cursor, &d, &err) == FK_OK)
         if (!descriptor(c, &d))
             return false;
-    return !(check->groups & FK_GROUP_CALLS) || bare_functions(c);
+    return !(check->learned != NULL || (check->groups & FK_GROUP_CALLS)) || bare_functions(c);
 }
 
 bool fk_code_descent(const fk_check *check, const fk_descr *d, int64_t *out)
@@ -238,5 +252,9 @@ void fk_code_free(struct fk_code *c)
     free(c->paths);
     free(c->descents);
     free(c->evidence);
+    free(c->opinions);
+    free(c->walk);
+    free(c->color);
+    fk_webs_close(&c->webs);
     free(c);
 }

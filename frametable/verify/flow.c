@@ -97,6 +97,60 @@ static bool flow_to(fk_function *f, int32_t n, const fk_value *v)
     return !merge(f, n, v) || enqueue(f, n);
 }
 
+/* --- edges ------------------------------------------------------------------------------------ */
+
+static int by_source(const void *a, const void *b)
+{
+    const fk_edge *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+/* Blocks run more than once and leave their edges each time. */
+static void unique_edges(fk_function *f)
+{
+    size_t n = 0;
+    if (f->num_edges > 0)
+        qsort(f->edges, f->num_edges, sizeof *f->edges, by_source);
+    for (size_t k = 0; k < f->num_edges; k++)
+        if (n == 0 || by_source(&f->edges[n - 1], &f->edges[k]) != 0)
+            f->edges[n++] = f->edges[k];
+    f->num_edges = n;
+}
+
+static bool add_edge(fk_function *f, int32_t to)
+{
+    const fk_edge *last = f->num_edges > 0 ? &f->edges[f->num_edges - 1] : NULL;
+    if (last != NULL && last->from == f->source && last->to == to)
+        return true;
+    if (f->num_edges == f->cap_edges)
+        unique_edges(f);
+    /* room for as many again: each sorting is paid for */
+    if (f->num_edges > f->cap_edges / 2 && !fk_room(&f->edges, &f->cap_edges, f->cap_edges + 1, sizeof *f->edges))
+        return false;
+    if (f->cap_edges == 0 && !fk_room(&f->edges, &f->cap_edges, 64, sizeof *f->edges))
+        return false;
+    f->edges[f->num_edges++] = (fk_edge){f->source, to};
+    return true;
+}
+
+const fk_edge *fk_edges_from(const fk_function *f, int32_t node, size_t *count)
+{
+    size_t lo = 0, hi = f->num_edges;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (f->edges[mid].from < node)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    *count = 0;
+    while (lo + *count < f->num_edges && f->edges[lo + *count].from == node)
+        ++*count;
+    return f->edges + lo;
+}
+
 /* Control goes to addr, which may be new. */
 static bool reach(fk_function *f, uint64_t addr, const fk_value *v)
 {
@@ -107,7 +161,7 @@ static bool reach(fk_function *f, uint64_t addr, const fk_value *v)
     int32_t to = fk_node_at(f, addr);
     if (to == FK_NO_INSN)
         return false;
-    return flow_to(f, to, v);
+    return add_edge(f, to) && flow_to(f, to, v);
 }
 
 /* --- jump tables ------------------------------------------------------------------------------ */
@@ -263,6 +317,7 @@ static void name_callee(fk_function *f, fk_node *node, const fk_state *s)
 static bool leave(fk_function *f, int32_t n, const fk_state *s)
 {
     fk_node *node = &f->nodes[n];
+    f->source = n;
     if (node->to != FK_NO_INSN && !flow_to(f, node->to, s->place))
         return false;
     switch (f->nodes[n].insn.op) {
@@ -333,7 +388,7 @@ static unsigned slots_of(const fk_program *p, size_t first, size_t last)
 
 static void reset(fk_function *f)
 {
-    f->num_nodes = f->num_states = f->num_queue = f->unknown = 0;
+    f->num_nodes = f->num_states = f->num_queue = f->num_edges = f->unknown = 0;
     f->problem = NULL;
 }
 
@@ -373,6 +428,7 @@ static bool settle(fk_function *f)
         f->nodes[n].queued = false;
         ok = run_block(f, n, &s);
     }
+    unique_edges(f);
     return ok;
 }
 
@@ -419,5 +475,6 @@ void fk_function_close(fk_function *f)
     free(f->map);
     free(f->states);
     free(f->queue);
+    free(f->edges);
     free(f->scratch);
 }

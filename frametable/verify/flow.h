@@ -32,6 +32,7 @@ enum { FK_V_NONE, FK_V_ANY, FK_V_CONST, FK_V_SP, FK_V_YOUNG, FK_V_OFFSET, FK_V_N
 enum {
     FK_F_ROOT = 1,    /* it was a root at a safepoint */
     FK_F_DERIVED = 2, /* a root + offset */
+    FK_F_BLOCK = 8,   /* it was allocated here, on some path */
     FK_F_STALE = 4,   /* it crossed a safepoint that did not list it: `stale` */
 };
 
@@ -107,6 +108,10 @@ typedef struct {
     uint8_t rounds;
 } fk_node;
 
+typedef struct {
+    int32_t from, to; /* nodes */
+} fk_edge;
+
 typedef struct fk_function {
     const fk_program *program;
     fk_symbol symbol;
@@ -121,6 +126,9 @@ typedef struct fk_function {
     size_t num_states, cap_states, stride;
     int32_t *queue;
     size_t num_queue, cap_queue;
+    fk_edge *edges; /* what instructions do not say: jump tables, handlers; sorted */
+    size_t num_edges, cap_edges;
+    int32_t source;      /* the node that control leaves just now */
     fk_value *scratch;   /* one state */
     size_t unknown;      /* instructions that did not decode */
     const char *problem; /* why it is not checked, NULL: it is */
@@ -135,6 +143,8 @@ typedef void (*fk_visit_fn)(fk_function *, const fk_state *, int32_t node, void 
 fk_result fk_function_read(fk_function *f, const fk_program *, const fk_symbol *, uint64_t lo, uint64_t hi,
                            size_t first, size_t last);
 void fk_function_visit(fk_function *, fk_visit_fn, void *arg);
+/* The first of the edges from a node, all in a row. */
+const fk_edge *fk_edges_from(const fk_function *, int32_t node, size_t *count);
 void fk_function_close(fk_function *);
 
 /* --- for rules that walk by themselves --------------------------------------------- */

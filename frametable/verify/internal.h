@@ -13,6 +13,7 @@ struct fk_cfi;        /* all FDEs of the image, rows.c */
 struct fk_cfi_cursor; /* rows of the FDE looked at last */
 struct fk_program;    /* the image as code, program.c */
 struct fk_code;       /* the function looked at last, code.c */
+struct fk_facts;      /* facts.h */
 struct fk_lines;      /* .debug_line of the image, lines.c */
 
 /* What one worker knows. Everything that is not const is its own. */
@@ -28,6 +29,8 @@ typedef struct {
     const struct fk_program *program;
     struct fk_code *code;
     const struct fk_lines *lines;
+    const struct fk_facts *facts;  /* of all functions, NULL: none */
+    struct fk_facts *learned;      /* the first round: where facts go; NULL in the second */
     struct {
         const fk_table *of;
         uint64_t *list;
@@ -91,6 +94,8 @@ void fk_check_debug(fk_check *, const fk_descr *);
  * *model. Findings come from this thread, in the order of the tables and, within one, as the rules
  * said them: the number of workers does not show. FK_SYSTEM: no memory. */
 fk_result fk_run_tables(const fk_check *model, fk_finding_fn, void *arg, fk_tally *);
+/* The first round, for live-missing: what functions tell of each other. FK_SYSTEM: no memory. */
+fk_result fk_run_facts(const fk_check *model, struct fk_facts *);
 /* false: no memory, the finding is lost (the run fails at its end). */
 bool fk_keep(struct fk_kept *, fk_rule_number, fk_verdict, const fk_descr *, const char *sentence);
 

@@ -211,6 +211,7 @@ void fk_live_skip(fk_code *c, const char *reason)
 {
     fk_check_pass(c->check, FK_RULE_LIVE_INIT, reason);
     fk_check_pass(c->check, FK_RULE_LIVE_MISSING, reason);
+    fk_check_pass(c->check, FK_RULE_LIVE_AGREE, reason);
 }
 
 /* Everything behind this descriptor has been looked at. */
@@ -218,4 +219,6 @@ void fk_live_done(fk_code *c, size_t descr)
 {
     if (!(c->seen[descr - c->f.first] & FK_SEEN_BLAMED))
         fk_check_ok(c->check, FK_RULE_LIVE_MISSING);
+    if (!(c->seen[descr - c->f.first] & FK_SEEN_DIFFERS))
+        fk_check_ok(c->check, FK_RULE_LIVE_AGREE);
 }

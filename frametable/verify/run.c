@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frametable/verify/facts.h"
 #include "frametable/verify/internal.h"
 
 enum { MAX_WORKERS = 16 };
@@ -76,6 +77,7 @@ typedef struct {
     size_t num_tables, next;
     bool failed;
     fk_tally *tally;
+    fk_facts *facts; /* the first round: filled in; NULL in the second */
     pthread_mutex_t lock;
     pthread_cond_t changed;
 } run;
@@ -109,20 +111,33 @@ static void add_tally(run *r, const fk_tally *t)
     pthread_mutex_unlock(&r->lock);
 }
 
+static void add_facts(run *r, fk_facts *own)
+{
+    pthread_mutex_lock(&r->lock);
+    fk_facts_add(r->facts, own);
+    pthread_mutex_unlock(&r->lock);
+    fk_facts_close(own);
+}
+
 static void *work(void *arg)
 {
     run *r = arg;
     fk_tally tally = {0};
+    fk_facts own = {0};
     fk_check c = *r->model;
     c.tally = &tally;
+    c.learned = r->facts == NULL ? NULL : &own;
     bool open = fk_check_open(&c);
     for (size_t i; (i = take(r)) < r->num_tables;) {
         c.table = fk_image_table(c.image, i);
         c.kept = &r->kept[i];
-        put_back(r, i, !(open && fk_check_table(&c)));
+        put_back(r, i, !(open && (r->facts != NULL ? fk_check_code(&c) : fk_check_table(&c))));
     }
     fk_check_close(&c);
-    add_tally(r, &tally);
+    if (r->facts != NULL)
+        add_facts(r, &own);
+    else
+        add_tally(r, &tally);
     return NULL;
 }
 
@@ -168,9 +183,9 @@ static void run_all(run *r, fk_finding_fn each, void *arg)
         pthread_join(threads[i], NULL);
 }
 
-fk_result fk_run_tables(const fk_check *model, fk_finding_fn each, void *arg, fk_tally *tally)
+static fk_result run_tables(const fk_check *model, fk_finding_fn each, void *arg, fk_tally *tally, fk_facts *facts)
 {
-    run r = {.model = model, .num_tables = fk_image_num_tables(model->image), .tally = tally};
+    run r = {.model = model, .num_tables = fk_image_num_tables(model->image), .tally = tally, .facts = facts};
     r.kept = calloc(r.num_tables + 1, sizeof *r.kept);
     if (r.kept == NULL)
         return FK_SYSTEM;
@@ -181,4 +196,16 @@ fk_result fk_run_tables(const fk_check *model, fk_finding_fn each, void *arg, fk
     pthread_mutex_destroy(&r.lock);
     free(r.kept);
     return r.failed ? FK_SYSTEM : FK_OK;
+}
+
+fk_result fk_run_tables(const fk_check *model, fk_finding_fn each, void *arg, fk_tally *tally)
+{
+    return run_tables(model, each, arg, tally, NULL);
+}
+
+fk_result fk_run_facts(const fk_check *model, fk_facts *facts)
+{
+    fk_result r = run_tables(model, NULL, NULL, NULL, facts);
+    fk_facts_conclude(facts);
+    return facts->lost ? FK_SYSTEM : r;
 }

@@ -46,7 +46,7 @@ static fk_value add_constant(fk_value v, int64_t k)
     }
     fk_value r = number(FK_V_OFFSET, k);
     r.stale = v.stale;
-    r.flags = v.flags & FK_F_STALE;
+    r.flags = v.flags & (FK_F_STALE | FK_F_BLOCK); /* the next block of one request */
     if (v.flags & (FK_F_ROOT | FK_F_DERIVED))
         r.flags |= FK_F_DERIVED;
     return r;
@@ -229,6 +229,8 @@ static void do_add(const fk_function *f, fk_state *s, const fk_insn *i)
         set(f, s, i->rd, v.kind == FK_V_NONE ? none : any);
     else
         set(f, s, i->rd, i->rd == FK_NO_REG ? any : add_constant(v, i->imm));
+    if (i->rs == f->program->young && i->imm == f->program->abi->word && i->rd < 32)
+        s->place[i->rd].flags |= FK_F_BLOCK;
 }
 
 /* a - b: only a constant b is followed */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frametable/internal.h"
+#include "frametable/verify/facts.h"
 #include "frametable/verify/internal.h"
 #include "frametable/verify/lines.h"
 #include "frametable/verify/rows.h"
@@ -230,6 +231,16 @@ static bool prepare(fk_check *c)
            (!(c->groups & FK_GROUP_DEBUG) || c->lines != NULL);
 }
 
+/* Up to 5.3 an argument or result is a value in any case. */
+static fk_result learn(fk_check *c, fk_facts *facts)
+{
+    if (!(c->groups & FK_GROUP_LIVE) || c->program->untyped)
+        return FK_OK;
+    fk_result r = fk_run_facts(c, facts);
+    c->facts = facts;
+    return r;
+}
+
 fk_result fk_verify_image(const fk_image *im, unsigned groups, fk_finding_fn each, void *arg, fk_tally *tally,
                           fk_error *err)
 {
@@ -237,11 +248,14 @@ fk_result fk_verify_image(const fk_image *im, unsigned groups, fk_finding_fn eac
                   .abi = fk_image_abi(im),
                   .version = version_of(im),
                   .groups = groups};
-    fk_result r = prepare(&c) ? fk_run_tables(&c, each, arg, tally) : FK_SYSTEM;
+    fk_facts facts = {0};
+    fk_result r = prepare(&c) ? learn(&c, &facts) : FK_SYSTEM;
+    r = r == FK_OK ? fk_run_tables(&c, each, arg, tally) : r;
     if (r != FK_OK) {
         *err = (fk_error){.code = FK_SYSTEM, .entry = FK_NO_ENTRY, .message = "out of memory"};
         snprintf(err->file, sizeof err->file, "%s", fk_image_name(im));
     }
+    fk_facts_close(&facts);
     free((void *)(uintptr_t)c.retaddrs);
     fk_cfi_close(c.cfi);
     fk_code_program_free((struct fk_program *)(uintptr_t)c.program);

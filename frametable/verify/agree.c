@@ -1,0 +1,107 @@
+/* agree.c - live-agree: the safepoints that one variable crosses say the same of it; and, for live-missing,
+ * variables that must be values and are listed nowhere. Both look at webs (webs.h). */
+#include <stdio.h>
+#include <string.h>
+
+#include "frametable/verify/graph.h"
+#include "frametable/verify/rules.h"
+
+/* How many safepoints list a web, how many do not. */
+typedef struct fk_opinion {
+    uint32_t listed, unlisted;
+} fk_opinion;
+
+static void name_of(const fk_code *c, uint16_t place, int64_t sp, char *buf, size_t size)
+{
+    const fk_abi *abi = c->f.program->abi;
+    if (place >= FK_STATE_REGS) {
+        snprintf(buf, size, "[%lld]", (long long)(-8 * (int64_t)(place - FK_STATE_REGS + 1) - sp));
+        return;
+    }
+    for (size_t k = 0; k < abi->num_regs; k++)
+        if (!abi->regs[k].is_float && abi->regs[k].hw == place)
+            snprintf(buf, size, "%s", abi->regs[k].name);
+}
+
+static void blame(fk_code *c, const fk_crossing *x, const fk_opinion *o)
+{
+    const fk_descr *d = &c->f.program->descrs[x->descr];
+    uint8_t *seen = &c->seen[x->descr - c->f.first];
+    char name[24] = "?";
+    if ((d->flags & FK_DESCR_RETURN_TO_C) || (*seen & FK_SEEN_DIFFERS))
+        return;
+    *seen |= FK_SEEN_DIFFERS;
+    name_of(c, x->place, 1 - c->descents[x->descr] + (c->f.program->link == FK_NO_REG ? c->f.program->abi->word : 0),
+            name, sizeof name);
+    fk_check_say(c->check, FK_RULE_LIVE_AGREE, FK_VERDICT_SUSPECT, d,
+                 x->listed ? "%s is a root here, and at %u of the %u safepoints that the same variable crosses it is none"
+                           : "%s is no root here, and at %u of the %u safepoints that the same variable crosses it is one",
+                 name, x->listed ? o->unlisted : o->listed, o->listed + o->unlisted);
+}
+
+/* --- variables that must be values --------------------------------------------------------------- */
+
+/* Up to 5.3 every argument, result and field is a value to the compiler; later an integer that is
+ * known to be one is none, and only what serves as the address of a block is for sure. Numbers inside of
+ * boxed integers and bounds of loops are integers always. */
+static bool is_value(const fk_code *c, unsigned t)
+{
+    unsigned from = t & FK_T_ORIGINS, values = FK_T_ARGUMENT | FK_T_RESULT | FK_T_C_RESULT | FK_T_BLOCK | FK_T_FIELD;
+    if (!(from & (values | FK_T_SECOND)) || (from & FK_T_COMPUTED))
+        return false;
+    if ((from & FK_T_BLOCK) || (t & (FK_T_DEREFERENCED | FK_T_POINTER)))
+        return true;
+    if (from & (FK_T_CONSTANT | FK_T_ADDRESS))
+        return false;
+    return c->f.program->untyped && !(from & FK_T_SECOND) && !(t & (FK_T_COMPARED | FK_T_ARITHMETIC));
+}
+
+static const char *origin_name(unsigned t)
+{
+    return t & FK_T_BLOCK      ? "was allocated here"
+           : t & FK_T_RESULT   ? "is the result of a call"
+           : t & FK_T_C_RESULT ? "is the result of a C function"
+           : t & FK_T_ARGUMENT ? "came as an argument"
+                               : "came out of a block";
+}
+
+static void miss(fk_code *c, const fk_crossing *x, unsigned t)
+{
+    const fk_descr *d = &c->f.program->descrs[x->descr];
+    uint8_t *seen = &c->seen[x->descr - c->f.first];
+    char name[24] = "?";
+    if ((d->flags & FK_DESCR_RETURN_TO_C) || (*seen & FK_SEEN_BLAMED))
+        return;
+    *seen |= FK_SEEN_BLAMED;
+    name_of(c, x->place, 1 - c->descents[x->descr] + (c->f.program->link == FK_NO_REG ? c->f.program->abi->word : 0),
+            name, sizeof name);
+    fk_check_say(c->check, FK_RULE_LIVE_MISSING, FK_VERDICT_SUSPECT, d,
+                 "%s is no root here; it %s%s and is used behind this safepoint", name, origin_name(t),
+                 t & FK_T_DEREFERENCED ? ", serves as the address of a block" : "");
+}
+
+bool fk_agree(fk_code *c)
+{
+    fk_webs *w = &c->webs;
+    if (!fk_webs_find(w, &c->f, c->check->facts) || !fk_room(&c->opinions, &c->cap_opinions, w->num, sizeof *c->opinions))
+        return false;
+    memset(c->opinions, 0, w->num * sizeof *c->opinions);
+    for (size_t k = 0; k < w->num_crossings; k++) {
+        const fk_crossing *x = &w->crossings[k];
+        ++*(x->listed ? &c->opinions[x->web].listed : &c->opinions[x->web].unlisted);
+    }
+    for (size_t k = 0; k < w->num_crossings; k++) {
+        const fk_crossing *x = &w->crossings[k];
+        const fk_opinion *o = &c->opinions[x->web];
+        if (o->listed != 0 && o->unlisted != 0 && x->listed == (o->unlisted > o->listed) &&
+            (x->place >= FK_STATE_REGS || !x->listed))
+            blame(c, x, o);
+    }
+    for (size_t k = 0; k < w->num_crossings; k++) {
+        const fk_crossing *x = &w->crossings[k];
+        unsigned t = w->traits[x->web];
+        if (!x->listed && is_value(c, t))
+            miss(c, x, t);
+    }
+    return true;
+}

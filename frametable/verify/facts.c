@@ -1,0 +1,201 @@
+/* facts.c - collected in a first round over all functions, used in the second by live-missing. */
+#include "frametable/verify/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "frametable/verify/graph.h"
+
+/* --- one function ------------------------------------------------------------------------------- */
+
+static void add_fact(fk_facts *x, uint64_t entry, uint32_t pointers, uint32_t given, bool returns)
+{
+    if (!fk_room(&x->list, &x->cap, x->num + 1, sizeof *x->list)) {
+        x->lost = true;
+        return;
+    }
+    x->list[x->num++] = (fk_fact){entry, pointers, given, returns};
+}
+
+static void add_passing(fk_facts *x, fk_passing p)
+{
+    if (!fk_room(&x->passings, &x->cap_passings, x->num_passings + 1, sizeof *x->passings)) {
+        x->lost = true;
+        return;
+    }
+    x->passings[x->num_passings++] = p;
+}
+
+uint64_t fk_callee_entry(const fk_function *f, const fk_state *s, const fk_node *n)
+{
+    const fk_insn *i = &n->insn;
+    bool by_register = i->op == FK_OP_CALLREG || i->op == FK_OP_JUMPREG;
+    const fk_value *v = by_register && i->rs < FK_STATE_REGS ? &s->place[i->rs] : NULL;
+    uint64_t target = v == NULL ? i->target : v->kind == FK_V_CONST ? (uint64_t)(v->k + i->imm) : 0;
+    fk_symbol symbol;
+    bool tail = (i->op == FK_OP_JUMP || i->op == FK_OP_JUMPREG) && n->to == FK_NO_INSN && !fk_in_window(f, target);
+    bool call = (i->op == FK_OP_CALL || i->op == FK_OP_CALLREG) && n->descr != UINT32_MAX &&
+                (n->callee == FK_CALLEE_OTHER || n->callee == FK_CALLEE_UNKNOWN);
+    if (!(tail || call) || target == 0)
+        return 0;
+    bool named = fk_image_symbol_at(f->program->image, target, &symbol) == FK_OK;
+    return named && target - symbol.addr == f->program->abi->local_entry ? symbol.addr : target;
+}
+
+/* A block for sure. */
+static bool is_block(const fk_function *f, const fk_value *v)
+{
+    fk_section s;
+    if (v->flags & FK_F_BLOCK)
+        return true;
+    return v->kind == FK_V_CONST && fk_image_section_at(f->program->image, (uint64_t)v->k, &s) == FK_OK && s.writable;
+}
+
+/* The register that the value came in as an argument, FK_NO_REG: none. */
+static uint8_t argument(const fk_value *v)
+{
+    return v->kind == FK_V_ANY && v->k >= 1 && v->k <= 32 ? (uint8_t)(v->k - 1) : FK_NO_REG;
+}
+
+static void passes(fk_facts *x, const fk_function *f, const fk_state *s, uint64_t to)
+{
+    for (uint8_t r = 0; r < 32; r++) {
+        const fk_value *v = &s->place[r];
+        if (!(f->program->arguments >> r & 1))
+            continue;
+        if (is_block(f, v))
+            add_fact(x, to, 0, FK_REG_BIT(r), false);
+        else if (argument(v) != FK_NO_REG)
+            add_passing(x, (fk_passing){f->symbol.addr, to, argument(v), r});
+    }
+}
+
+/* The place of the call whose result v is, 0: none. */
+static uint64_t call_of(const fk_function *f, const fk_value *v)
+{
+    bool result = v->kind == FK_V_ANY && v->k >= 64 && v->k < FK_JOINED && v->k % 64 == f->program->result;
+    int32_t n = result ? fk_node_at(f, f->lo + (uint64_t)(v->k / 64 - 1)) : FK_NO_INSN;
+    return n == FK_NO_INSN || !fk_is_call(&f->nodes[n].insn) ? 0 : f->nodes[n].insn.addr;
+}
+
+static void returns(fk_facts *x, const fk_function *f, const fk_state *s)
+{
+    const fk_value *v = &s->place[f->program->result];
+    uint64_t call = call_of(f, v);
+    if (is_block(f, v))
+        add_fact(x, f->symbol.addr, 0, 0, true);
+    else if (call != 0) /* a call stands for what it returns */
+        add_passing(x, (fk_passing){f->symbol.addr, call, FK_NO_REG, FK_NO_REG});
+}
+
+static void dereferences(fk_facts *x, const fk_function *f, const fk_state *s, const fk_insn *i)
+{
+    bool block = i->base < 32 && i->index == FK_NO_REG && i->disp % 8 == 0 && i->disp >= -8;
+    uint8_t r = block && (i->op == FK_OP_LOAD || i->op == FK_OP_STORE) ? argument(&s->place[i->base]) : FK_NO_REG;
+    if (r != FK_NO_REG && (f->program->arguments >> r & 1))
+        add_fact(x, f->symbol.addr, FK_REG_BIT(r), 0, false);
+}
+
+void fk_facts_visit(fk_function *f, const fk_state *s, int32_t n, void *facts)
+{
+    const fk_node *node = &f->nodes[n];
+    uint64_t callee = fk_callee_entry(f, s, node);
+    dereferences(facts, f, s, &node->insn);
+    if (node->insn.op == FK_OP_RET)
+        returns(facts, f, s);
+    if (callee == 0)
+        return;
+    passes(facts, f, s, callee);
+    bool tail = !fk_is_call(&node->insn);
+    add_passing(facts, (fk_passing){tail ? f->symbol.addr : node->insn.addr, callee, FK_NO_REG, FK_NO_REG});
+}
+
+/* --- all of them ----------------------------------------------------------------------------------- */
+
+static int by_entry(const void *a, const void *b)
+{
+    const fk_fact *x = a, *y = b;
+    return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+static void combine(fk_facts *x)
+{
+    size_t n = 0;
+    if (x->num > 0)
+        qsort(x->list, x->num, sizeof *x->list, by_entry);
+    for (size_t k = 0; k < x->num; k++) {
+        if (n == 0 || x->list[n - 1].entry != x->list[k].entry) {
+            x->list[n++] = x->list[k];
+            continue;
+        }
+        x->list[n - 1].pointers |= x->list[k].pointers;
+        x->list[n - 1].given |= x->list[k].given;
+        x->list[n - 1].returns |= x->list[k].returns;
+    }
+    x->num = n;
+}
+
+void fk_facts_add(fk_facts *x, const fk_facts *more)
+{
+    for (size_t k = 0; k < more->num; k++)
+        add_fact(x, more->list[k].entry, more->list[k].pointers, more->list[k].given, more->list[k].returns);
+    for (size_t k = 0; k < more->num_passings; k++)
+        add_passing(x, more->passings[k]);
+    x->lost |= more->lost;
+}
+
+static fk_fact *find(const fk_facts *x, uint64_t entry)
+{
+    fk_fact key = {.entry = entry};
+    return x->num == 0 ? NULL : bsearch(&key, x->list, x->num, sizeof key, by_entry);
+}
+
+const fk_fact *fk_fact_of(const fk_facts *x, uint64_t entry)
+{
+    return x == NULL ? NULL : find(x, entry);
+}
+
+static bool add_bits(uint32_t *to, uint32_t bits)
+{
+    bool more = (*to | bits) != *to;
+    *to |= bits;
+    return more;
+}
+
+static bool conclude_one(fk_fact *from, fk_fact *to, const fk_passing *p)
+{
+    bool more = false;
+    if (p->to_reg == FK_NO_REG) {
+        more = to->returns && !from->returns;
+        from->returns |= to->returns;
+        return more;
+    }
+    if (to->pointers >> p->to_reg & 1)
+        more |= add_bits(&from->pointers, FK_REG_BIT(p->from_reg));
+    if (from->given >> p->from_reg & 1)
+        more |= add_bits(&to->given, FK_REG_BIT(p->to_reg));
+    return more;
+}
+
+void fk_facts_conclude(fk_facts *x)
+{
+    for (size_t k = 0; k < x->num_passings; k++) {
+        add_fact(x, x->passings[k].from, 0, 0, false);
+        add_fact(x, x->passings[k].to, 0, 0, false);
+    }
+    combine(x);
+    if (x->lost)
+        return;
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t k = 0; k < x->num_passings; k++)
+            more |= conclude_one(find(x, x->passings[k].from), find(x, x->passings[k].to), &x->passings[k]);
+    }
+}
+
+void fk_facts_close(fk_facts *x)
+{
+    free(x->list);
+    free(x->passings);
+    *x = (fk_facts){0};
+}
