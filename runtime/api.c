@@ -51,6 +51,7 @@ static void *run(void *p)
         fk_sched_wake(r, true);
         fk_sched_end(&d->main_thread);
     }
+    fk_signals_stack_free();
     return NULL;
 }
 
@@ -96,7 +97,7 @@ static void census_job(struct domain *w, void *lines)
 {
     (void)w;
     if (fk_stw_is_leader())
-        for (int i = 0; i < MAX_DOMAINS; i++)
+        for (int i = 0; i < fk_slots_used(); i++)
             if (fk_domains[i].started)
                 fk_heap_each(&fk_domains[i].heap, count, lines);
 }

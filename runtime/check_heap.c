@@ -14,7 +14,7 @@ static bool in_image(value v)
 
 static bool in_nursery(value v)
 {
-    for (int i = 0; i < MAX_DOMAINS; i++) {
+    for (int i = 0; i < fk_slots_used(); i++) {
         struct domain *d = &fk_domains[i];
         if ((char *)v > (char *)d->st.young_ptr && (char *)v < (char *)d->st.young_end)
             return atomic_load(&d->in_use);
@@ -106,7 +106,7 @@ void fk_verify_heap(struct domain *w, const char *when)
         if (fk_check.roots)
             fk_poison_unlisted();
         if (fk_check.heap_period && ++collections % fk_check.heap_period == 0)
-            for (int i = 0; i < MAX_DOMAINS; i++)
+            for (int i = 0; i < fk_slots_used(); i++)
                 if (atomic_load(&fk_domains[i].in_use))
                     fk_heap_each(&fk_domains[i].heap, verify_block, NULL);
     }

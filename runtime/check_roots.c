@@ -135,7 +135,7 @@ void fk_poison_unlisted(void)
 {
     if (!have_area())
         return;
-    for (int i = 0; i < MAX_DOMAINS; i++) {
+    for (int i = 0; i < fk_slots_used(); i++) {
         struct domain *d = &fk_domains[i];
         if (!atomic_load(&d->in_use))
             continue;

@@ -85,7 +85,7 @@ static void update_all(void)
     fk_scan_globals(SCAN_ALL, update, NULL);
     fk_ephes_scan_list(update, NULL);
     fk_ephes_scan(update, NULL);
-    for (int i = 0; i < MAX_DOMAINS; i++) {
+    for (int i = 0; i < fk_slots_used(); i++) {
         struct domain *d = &fk_domains[i];
         if (!atomic_load(&d->in_use))
             continue;
@@ -120,7 +120,7 @@ void fk_compact_work(struct domain *w)
     struct span *emptied = NULL;
     (void)w;
     if (fk_stw_is_leader()) {
-        for (int i = 0; i < MAX_DOMAINS; i++)
+        for (int i = 0; i < fk_slots_used(); i++)
             if (fk_domains[i].started) {
                 fk_heap_finish_sweep(&fk_domains[i].heap);
                 emptied = evacuate(&fk_domains[i].heap, emptied);

@@ -26,7 +26,7 @@ _Static_assert(offsetof(struct dom_state, extra_params) == (FK_ABI >= 504 ? 512 
 _Thread_local struct domain *fk_self;
 extern _Thread_local struct domain *caml_state; /* the same for C stubs */
 struct domain fk_domains[MAX_DOMAINS];
-_Atomic int fk_num_domains;
+_Atomic int fk_num_domains, fk_slots;
 
 static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 static int next_unique;
@@ -49,21 +49,18 @@ void fk_words_free(struct words *w)
 
 /* --- life ------------------------------------------------------------------------ */
 
-void fk_domains_init(void)
-{
-    for (int i = 0; i < MAX_DOMAINS; i++)
-        fk_domains[i].slot = i;
-}
-
 static struct domain *take_slot(void)
 {
     struct domain *d = NULL;
     pthread_mutex_lock(&slots_lock);
     for (int i = 0; i < MAX_DOMAINS && !d; i++)
-        if (!fk_domains[i].started)
+        if (!atomic_load(&fk_domains[i].started))
             d = &fk_domains[i];
     if (d) {
-        d->started = true;
+        d->slot = (int)(d - fk_domains);
+        if (d->slot >= fk_slots_used())
+            atomic_store(&fk_slots, d->slot + 1);
+        atomic_store(&d->started, true);
         d->st.unique_id = next_unique++;
     }
     pthread_mutex_unlock(&slots_lock);
@@ -81,7 +78,6 @@ static void init_state(struct domain *d)
     d->st.c_stack = d->st.exn_handler = NULL;
     d->st.gc_regs = NULL;
     d->cut_parents = NULL;
-    d->dying = false;
     d->master_busy = d->loaded = false;
     atomic_store(&d->interrupts, 0);
 }
@@ -137,7 +133,7 @@ void fk_domain_delete(struct domain *d)
         fk_words_free(lists[i]);
     fk_stw_domain_stops();
     pthread_mutex_lock(&slots_lock);
-    d->started = false;
+    atomic_store(&d->started, false);
     pthread_mutex_unlock(&slots_lock);
 }
 

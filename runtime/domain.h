@@ -90,15 +90,14 @@ struct thread {
 struct domain {
     struct dom_state st; /* first: compiled code's domain register points here */
     int slot;
-    _Atomic bool in_use;
-    bool started, dying;
+    _Atomic bool in_use, started;
 
     /* scheduling: see domain.c */
     pthread_mutex_t master;        /* held by the thread that runs */
     pthread_cond_t master_free;
     bool master_busy;
-    bool loaded;                   /* st has the state of `current`; settled when the domain stops */
-    int master_waiters;
+    bool loaded;                   /* st has `current`'s state; settled while stopped */
+    _Atomic int master_waiters;
     struct thread *threads, *current;
     struct thread main_thread;
     uint64_t master_turn;
@@ -141,6 +140,12 @@ extern _Thread_local struct domain *fk_self;
 extern struct domain fk_domains[MAX_DOMAINS];
 extern char *fk_young_start, *fk_young_end; /* range of all nurseries */
 extern _Atomic int fk_num_domains;
+/* No slot from here on was ever used: a few domains do not pay for the others' pages. */
+extern _Atomic int fk_slots;
+static inline int fk_slots_used(void)
+{
+    return atomic_load_explicit(&fk_slots, memory_order_relaxed);
+}
 
 static inline bool is_young(value v)
 {
@@ -150,7 +155,6 @@ static inline bool is_young_block(value v) { return is_block(v) && is_young(v); 
 
 /* --- domain.c --------------------------------------------------------------- */
 
-void fk_domains_init(void);
 /* NULL: all slots are taken. The new domain is stopped. */
 struct domain *fk_domain_new(void);
 void fk_domain_delete(struct domain *); /* running, nursery empty; the slot is free after */

@@ -14,7 +14,8 @@
 
 enum { FIBER_WORDS = 64, CACHE_CLASSES = 5, RED_ZONE_WORDS = 32 };
 
-uintptr_t fk_main_fiber_words = 4096, fk_max_fiber_words = 128 << 20;
+uintptr_t fk_main_fiber_words = 4096;
+_Atomic uintptr_t fk_max_fiber_words = 128 << 20;
 const fk_abi *fk_here;
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;

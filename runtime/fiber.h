@@ -62,7 +62,8 @@ static inline struct c_link *c_link_of(void *link)
     return (struct c_link *)((char *)link + fk_here->c_link_base);
 }
 
-extern uintptr_t fk_main_fiber_words, fk_max_fiber_words;
+extern uintptr_t fk_main_fiber_words;
+extern _Atomic uintptr_t fk_max_fiber_words; /* Gc.set */
 
 /* NULL: no memory. */
 struct fiber *fk_fiber_new(struct domain *, uintptr_t words, value hval, value hexn, value heff);

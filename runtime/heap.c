@@ -181,7 +181,7 @@ static value alloc_large(struct heap *h, uintptr_t wosize, unsigned tag)
 
 value fk_heap_alloc(struct heap *h, uintptr_t wosize, unsigned tag)
 {
-    h->allocated_words += wosize + 1;
+    heap_count(h, wosize + 1);
     if (wosize >= MAX_POOL_WHSIZE)
         return alloc_large(h, wosize, tag);
     unsigned c = class_of[wosize + 1];
@@ -228,7 +228,7 @@ void fk_heap_begin_sweep(struct heap *h)
             s->swept = false;
     }
     sweep_large(h);
-    h->allocated_words = 0;
+    atomic_store(&h->allocated_words, 0);
 }
 
 static void adopt_list(struct span **to, struct span **from, struct heap *owner)
@@ -250,8 +250,8 @@ void fk_heap_adopt(struct heap *to, struct heap *from)
         adopt_list(&to->pools[c], &from->pools[c], to);
     }
     adopt_list(&to->large, &from->large, to);
-    to->allocated_words += from->allocated_words;
-    from->allocated_words = 0;
+    heap_count(to, heap_counted(from));
+    atomic_store(&from->allocated_words, 0);
 }
 
 /* --- compaction's view ----------------------------------------------------------------- */

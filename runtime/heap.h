@@ -41,10 +41,21 @@ struct heap {
     struct span *pools[NUM_CLASSES];   /* swept pools, the current one included */
     struct span *unswept[NUM_CLASSES];
     struct span *large;
-    uintptr_t allocated_words;         /* since the cycle began */
+    _Atomic uintptr_t allocated_words; /* since the cycle began; others may read it at any time */
 };
 
 extern header fk_live_color; /* colour of live blocks; the other one is garbage */
+
+/* By the heap's owner alone: no locked instruction. */
+static inline void heap_count(struct heap *h, uintptr_t words)
+{
+    uintptr_t n = atomic_load_explicit(&h->allocated_words, memory_order_relaxed);
+    atomic_store_explicit(&h->allocated_words, n + words, memory_order_relaxed);
+}
+static inline uintptr_t heap_counted(struct heap *h)
+{
+    return atomic_load_explicit(&h->allocated_words, memory_order_relaxed);
+}
 
 /* Address of a new block's field 0, header written; fields are not. NULL: no memory. */
 value fk_heap_alloc(struct heap *, uintptr_t wosize, unsigned tag);

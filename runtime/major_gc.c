@@ -141,7 +141,7 @@ static void drain(struct domain *w)
 static void finish_sweep(void)
 {
     int i;
-    while ((i = fk_stw_claim(CLAIM_SWEEP_FINISH, MAX_DOMAINS)) >= 0)
+    while ((i = fk_stw_claim(CLAIM_SWEEP_FINISH, fk_slots_used())) >= 0)
         if (fk_domains[i].started)
             fk_heap_finish_sweep(&fk_domains[i].heap);
 }
@@ -158,7 +158,7 @@ static void mark_roots(struct domain *w)
     int i;
     if (fk_stw_claim(CLAIM_MARK_GLOBALS, 1) == 0)
         fk_scan_globals(SCAN_ALL, mark_root, w);
-    while ((i = fk_stw_claim(CLAIM_MARK, MAX_DOMAINS)) >= 0)
+    while ((i = fk_stw_claim(CLAIM_MARK, fk_slots_used())) >= 0)
         if (atomic_load(&fk_domains[i].in_use)) {
             fk_scan_domain(&fk_domains[i], SCAN_ALL, mark_root, w);
             drain_local(w);
@@ -179,13 +179,13 @@ static void mark_ephemerons(struct domain *w)
 static void settle_weak(struct domain *w)
 {
     mark_ephemerons(w);
-    for (int i = 0; i < MAX_DOMAINS; i++)
+    for (int i = 0; i < fk_slots_used(); i++)
         if (atomic_load(&fk_domains[i].in_use))
             fk_finals_major(&fk_domains[i], true, is_marked, mark_root, w);
     drain_local(w);
     mark_ephemerons(w);
     fk_ephes_clean(is_marked);
-    for (int i = 0; i < MAX_DOMAINS; i++)
+    for (int i = 0; i < fk_slots_used(); i++)
         if (atomic_load(&fk_domains[i].in_use)) {
             fk_finals_major(&fk_domains[i], false, is_marked, mark_root, w);
             fk_prof_after_major(&fk_domains[i]);
@@ -196,7 +196,7 @@ static void settle_weak(struct domain *w)
 static void begin_sweep(void)
 {
     int i;
-    while ((i = fk_stw_claim(CLAIM_SWEEP, MAX_DOMAINS)) >= 0)
+    while ((i = fk_stw_claim(CLAIM_SWEEP, fk_slots_used())) >= 0)
         if (fk_domains[i].started)
             fk_heap_begin_sweep(&fk_domains[i].heap);
 }
@@ -204,7 +204,7 @@ static void begin_sweep(void)
 static void add_up(void)
 {
     fk_live_words = 0;
-    for (int i = 0; i < MAX_DOMAINS; i++) {
+    for (int i = 0; i < fk_slots_used(); i++) {
         fk_live_words += fk_domains[i].live_words;
         fk_domains[i].live_words = 0;
     }
@@ -239,9 +239,9 @@ enum { FIRST_CYCLE_WORDS = 1 << 20 };
 bool fk_gc_major_due(void)
 {
     uintptr_t allocated = 0;
-    for (int i = 0; i < MAX_DOMAINS; i++)
+    for (int i = 0; i < fk_slots_used(); i++)
         if (fk_domains[i].started)
-            allocated += fk_domains[i].heap.allocated_words;
+            allocated += heap_counted(&fk_domains[i].heap);
     uintptr_t limit = fk_live_words / 100 * fk_params.space_overhead;
     return allocated > (limit > FIRST_CYCLE_WORDS ? limit : FIRST_CYCLE_WORDS);
 }

@@ -203,7 +203,7 @@ static value alloc_custom_shr(const struct custom_operations *ops, uintptr_t byt
 value caml_alloc_custom_mem(const struct custom_operations *ops, uintptr_t bytes, uintptr_t mem)
 {
     value v = mem > fk_params.custom_minor_max_size ? alloc_custom_shr(ops, bytes) : fk_alloc_custom(ops, bytes);
-    fk_self->heap.allocated_words += mem / sizeof(value);
+    heap_count(&fk_self->heap, mem / sizeof(value));
     fk_prof_sample_block(fk_self, v, (mem + sizeof(value) - 1) / sizeof(value), FK_PROF_CUSTOM);
     if (fk_gc_major_due())
         fk_interrupt(fk_self, INT_MAJOR);

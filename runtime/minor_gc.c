@@ -60,7 +60,7 @@ static value copy_block(struct domain *w, value v, header hd)
 
 static value promote(struct domain *w, value v)
 {
-    header hd = HD(v);
+    header hd = atomic_load_explicit(HD_ATOMIC(v), memory_order_relaxed);
     uintptr_t offset = 0;
     if (hd != HEADER_FORWARDED && hd_tag(hd) == TAG_INFIX) {
         offset = hd_wosize(hd) * sizeof(value);
@@ -72,8 +72,8 @@ static value promote(struct domain *w, value v)
 
 static void promote_root(void *ctx, value v, value *p)
 {
-    if (is_young_block(v))
-        *p = promote(ctx, v);
+    if (is_young_block(v)) /* a field can be a root twice: both workers store the same */
+        field_store(p, promote(ctx, v));
 }
 
 static void scan_copy(struct domain *w, value v)
@@ -97,7 +97,7 @@ static void promote_remembered(struct domain *w, struct domain *d)
 {
     for (size_t i = 0; i < d->remembered.size; i++) {
         value *p = (value *)d->remembered.data[i];
-        promote_root(w, *p, p);
+        promote_root(w, field_load(p), p);
         if (w->work.size > 4096)
             drain(w);
     }
@@ -111,7 +111,7 @@ static void phase_roots(struct domain *w)
     int i;
     if (fk_stw_claim(CLAIM_GLOBALS, 1) == 0)
         fk_scan_globals(SCAN_YOUNG, promote_root, w);
-    while ((i = fk_stw_claim(CLAIM_ROOTS, MAX_DOMAINS)) >= 0) {
+    while ((i = fk_stw_claim(CLAIM_ROOTS, fk_slots_used())) >= 0) {
         struct domain *d = &fk_domains[i];
         if (!atomic_load(&d->in_use))
             continue;
@@ -125,7 +125,7 @@ static void phase_roots(struct domain *w)
 static void phase_fibers(struct domain *w)
 {
     int i;
-    while ((i = fk_stw_claim(CLAIM_FIBERS, MAX_DOMAINS)) >= 0) {
+    while ((i = fk_stw_claim(CLAIM_FIBERS, fk_slots_used())) >= 0) {
         struct words *dirty = &fk_domains[i].dirty_fibers;
         size_t kept = 0;
         for (size_t k = 0; k < dirty->size; k++) {
@@ -185,7 +185,7 @@ static void empty(struct domain *d)
 static void phase_deaths(void)
 {
     int i;
-    while ((i = fk_stw_claim(CLAIM_DEATHS, MAX_DOMAINS)) >= 0)
+    while ((i = fk_stw_claim(CLAIM_DEATHS, fk_slots_used())) >= 0)
         if (atomic_load(&fk_domains[i].in_use))
             empty(&fk_domains[i]);
 }
@@ -193,7 +193,7 @@ static void phase_deaths(void)
 static void phase_reset(void)
 {
     int i;
-    while ((i = fk_stw_claim(CLAIM_RESET, MAX_DOMAINS)) >= 0)
+    while ((i = fk_stw_claim(CLAIM_RESET, fk_slots_used())) >= 0)
         if (atomic_load(&fk_domains[i].in_use)) {
             fk_nursery_reset(&fk_domains[i]);
             fk_prof_set_trigger(&fk_domains[i]);

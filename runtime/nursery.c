@@ -118,7 +118,7 @@ bool fk_nursery_resize(struct domain *d, uintptr_t words)
     if (!ok)
         d->st.minor_heap_wsz = old;
     /* The range moved: every domain's nursery does too. */
-    for (int i = 0; i < MAX_DOMAINS; i++)
+    for (int i = 0; i < fk_slots_used(); i++)
         if (atomic_load(&fk_domains[i].in_use) && (ok || &fk_domains[i] == d))
             fk_nursery_open(&fk_domains[i]);
     return ok;

@@ -7,10 +7,10 @@
 
 struct params {
     uintptr_t minor_words;    /* s */
-    uintptr_t space_overhead; /* o, percent */
+    _Atomic uintptr_t space_overhead; /* o, percent; like all _Atomic ones: Gc.set */
     uintptr_t stack_words;    /* l: limit of a fiber */
-    uintptr_t max_overhead;   /* Gc.max_overhead; nothing reads it but Gc.get */
-    uintptr_t verbose;        /* v */
+    _Atomic uintptr_t max_overhead;   /* Gc.max_overhead; nothing reads it but Gc.get */
+    _Atomic uintptr_t verbose;        /* v */
     bool backtrace;           /* b */
     bool randomize;           /* R: Hashtbl */
     uintptr_t custom_major_ratio, custom_minor_ratio, custom_minor_max_size; /* M m n */

@@ -78,6 +78,7 @@ static void *domain_main(void *p)
     fk_domain_delete(d);
     if (fk_check.scheduled)
         fk_sched_end(&d->main_thread);
+    fk_signals_stack_free();
     return NULL;
 }
 

@@ -49,7 +49,7 @@ static uintptr_t minor_words(struct domain *d)
 static struct totals totals(void)
 {
     struct totals t = {0};
-    for (int i = 0; i < MAX_DOMAINS; i++) {
+    for (int i = 0; i < fk_slots_used(); i++) {
         struct domain *d = &fk_domains[i];
         t.minor += (double)(d->st.stat_minor_words);
         if (atomic_load(&d->in_use) && d->st.young_end)
@@ -100,7 +100,7 @@ static value stat_record(bool full)
     double x[] = {t.minor, t.promoted, t.major};
     struct census c = {0};
     if (full)
-        for (int i = 0; i < MAX_DOMAINS; i++)
+        for (int i = 0; i < fk_slots_used(); i++)
             fk_heap_each(&fk_domains[i].heap, count, &c);
     value v = float_fields(x, 3, 17);
     intptr_t heap = (intptr_t)fk_heap_words();
@@ -148,7 +148,7 @@ static void resize_job(struct domain *w, void *arg)
     fk_minor_work(w);
     if (fk_stw_is_leader()) {
         r->ok = fk_nursery_resize(r->domain, r->words);
-        for (int i = 0; i < MAX_DOMAINS; i++)
+        for (int i = 0; i < fk_slots_used(); i++)
             if (atomic_load(&fk_domains[i].in_use)) {
                 fk_prof_set_trigger(&fk_domains[i]);
                 fk_reset_limit(&fk_domains[i]);

@@ -108,7 +108,7 @@ void fk_scan_block(value v, root_fn fn, void *ctx)
         return;
     uintptr_t i = hd_tag(hd) == TAG_CLOSURE ? closinfo_start_env(FIELD(v, 1)) : 0;
     for (uintptr_t n = hd_wosize(hd); i < n; i++)
-        fn(ctx, FIELD(v, i), &FIELD(v, i));
+        fn(ctx, field_load(&FIELD(v, i)), &FIELD(v, i));
 }
 
 static void scan_unit(intptr_t i, root_fn fn, void *ctx)

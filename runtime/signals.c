@@ -41,7 +41,7 @@ void caml_record_signal(int n)
 {
     atomic_store(&pending[n], 1);
     atomic_store(&any_pending, 1);
-    for (int i = 0; i < MAX_DOMAINS; i++)
+    for (int i = 0; i < fk_slots_used(); i++)
         if (atomic_load(&fk_domains[i].in_use))
             fk_interrupt(&fk_domains[i], INT_CALLBACK);
 }
@@ -132,6 +132,13 @@ void fk_signals_stack(void)
     s.ss_sp = malloc(s.ss_size);
     if (s.ss_sp)
         sigaltstack(&s, NULL);
+}
+
+void fk_signals_stack_free(void)
+{
+    stack_t none = {.ss_flags = SS_DISABLE}, s;
+    if (sigaltstack(&none, &s) == 0 && !(s.ss_flags & SS_DISABLE))
+        free(s.ss_sp);
 }
 
 void fk_signals_init(void) { fk_signals_stack(); }

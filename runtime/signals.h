@@ -7,6 +7,7 @@
 value fk_signals_run(struct domain *); /* VAL_UNIT or an exception result */
 void fk_signals_init(void);
 void fk_signals_stack(void); /* alternate stack of the calling thread */
+void fk_signals_stack_free(void); /* the system thread ends */
 bool fk_signals_pending(void);
 int caml_convert_signal_number(int ocaml);
 int caml_rev_convert_signal_number(int system);

@@ -21,7 +21,6 @@ extern value caml_start_program(struct domain *);
 static struct domain *start_domain(void)
 {
     fk_nursery_init(fk_params.minor_words);
-    fk_domains_init();
     struct domain *d = fk_domain_new();
     if (!d)
         fk_fatal("out of memory: the first domain");

@@ -101,7 +101,7 @@ bool fk_stw(struct domain *self, fk_stw_fn fn, void *arg)
     }
     active = true;
     if (atomic_load(&fk_num_domains) > 1)
-        for (int i = 0; i < MAX_DOMAINS; i++)
+        for (int i = 0; i < fk_slots_used(); i++)
             if (atomic_load(&fk_domains[i].in_use) && &fk_domains[i] != self)
                 fk_interrupt(&fk_domains[i], INT_STW);
     running--;

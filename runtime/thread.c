@@ -147,7 +147,7 @@ static void *tick(void *p)
     const struct timespec pause = {0, TICK_MS * 1000000L};
     for (;;) {
         nanosleep(&pause, NULL);
-        for (int i = 0; i < MAX_DOMAINS; i++)
+        for (int i = 0; i < fk_slots_used(); i++)
             if (atomic_load(&fk_domains[i].in_use) && atomic_load(&fk_domains[i].num_threads) > 1)
                 fk_interrupt(&fk_domains[i], INT_YIELD);
     }
@@ -233,6 +233,7 @@ static void *thread_main(void *p)
     fk_callback_exn(clos, VAL_UNIT); /* Thread's closure handles exceptions */
     event_set(EVENT(FIELD(t->descr, TERMINATION)));
     thread_end(d, t);
+    fk_signals_stack_free();
     return NULL;
 }
 

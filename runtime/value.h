@@ -58,6 +58,15 @@ static inline bool is_int(value v) { return v & 1; }
 static inline bool is_block(value v) { return !(v & 1); }
 
 #define FIELD(v, i) (((value *)(v))[i])
+/* Fields that several threads may read and write at once. */
+static inline value field_load(value *p)
+{
+    return atomic_load_explicit((_Atomic value *)p, memory_order_relaxed);
+}
+static inline void field_store(value *p, value v)
+{
+    atomic_store_explicit((_Atomic value *)p, v, memory_order_relaxed);
+}
 #define HD(v) (((header *)(v))[-1])
 /* Headers that several collector threads may read and write at once. */
 #define HD_ATOMIC(v) ((_Atomic header *)((header *)(v) - 1))

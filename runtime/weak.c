@@ -13,7 +13,8 @@
 
 enum { EPHE_LINK = 0, EPHE_DATA = 1, EPHE_KEYS = 2 };
 
-static value none_block[2]; /* what an empty slot holds: a static block */
+/* What an empty slot holds: a static block. */
+static value none_block[2] = {(value)((header)1 << 10 | COLOR_STATIC | TAG_ABSTRACT)};
 #define NONE ((value)&none_block[1])
 
 static void store(value e, uintptr_t i, value v) { caml_modify(&FIELD(e, i), v); }
@@ -23,7 +24,6 @@ value caml_ephe_create(value size)
     intptr_t n = INT_VAL(size);
     if (n < 0 || (uintptr_t)n > MAX_WOSIZE - EPHE_KEYS)
         fk_invalid_arg("Weak.create");
-    none_block[0] = (value)make_header(1, TAG_ABSTRACT, COLOR_STATIC);
     value v = fk_alloc_shr(n + EPHE_KEYS, TAG_ABSTRACT);
     FIELD(v, EPHE_LINK) = VAL_UNIT;
     for (uintptr_t i = EPHE_DATA; i < (uintptr_t)n + EPHE_KEYS; i++)
@@ -130,7 +130,7 @@ static bool keys_alive(value e, bool (*alive)(value))
 
 static void each_ephe(void (*each)(value e, void *ctx), void *ctx)
 {
-    for (int i = 0; i < MAX_DOMAINS; i++)
+    for (int i = 0; i < fk_slots_used(); i++)
         for (size_t k = 0; k < fk_domains[i].ephes.size; k++)
             each((value)fk_domains[i].ephes.data[k], ctx);
 }
@@ -174,7 +174,7 @@ static void clean_ephe(value e, bool (*alive)(value))
 
 void fk_ephes_clean(bool (*alive)(value))
 {
-    for (int i = 0; i < MAX_DOMAINS; i++) {
+    for (int i = 0; i < fk_slots_used(); i++) {
         struct words *w = &fk_domains[i].ephes;
         size_t kept = 0;
         for (size_t k = 0; k < w->size; k++) {
@@ -210,7 +210,7 @@ void fk_ephes_scan(root_fn fn, void *ctx)
 /* The addresses of the ephemerons themselves, for compaction. */
 void fk_ephes_scan_list(root_fn fn, void *ctx)
 {
-    for (int i = 0; i < MAX_DOMAINS; i++)
+    for (int i = 0; i < fk_slots_used(); i++)
         for (size_t k = 0; k < fk_domains[i].ephes.size; k++) {
             value *p = (value *)&fk_domains[i].ephes.data[k];
             fn(ctx, *p, p);
