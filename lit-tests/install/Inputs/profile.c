@@ -25,12 +25,13 @@ static fk_memprof *profile;
 /* Called by the unit before and after it allocates. */
 fk_rt_value start_profile(fk_rt_value seed)
 {
-    return fk_memprof_start(0.01, 16, (uint64_t)seed >> 1, &callbacks, &profile) == FK_MEMPROF_OK ? 3 : 1;
+    fk_memprof_options o = {.rate = 0.01, .depth = 16, .seed = (uint64_t)seed >> 1};
+    return fk_memprof_start(&o, &callbacks, &profile) == FK_MEMPROF_OK ? 3 : 1;
 }
 
 fk_rt_value report(fk_rt_value length)
 {
-    fk_memprof_error e = fk_memprof_stop();
+    fk_memprof_error e = fk_memprof_stop(profile);
     fk_memprof_discard(profile);
     printf("%ld cells, stopped: %d\n", (long)(length >> 1), e == FK_MEMPROF_OK);
     return 1;
