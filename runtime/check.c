@@ -71,6 +71,10 @@ static bool set(char *item)
         *arg++ = 0;
         if (strcmp(item, "at") == 0)
             return add_site(arg);
+        if (strcmp(item, "sites") == 0)
+            return (fk_check.site_log = strdup(arg)) != NULL;
+        if (strcmp(item, "kill") == 0)
+            return (fk_check.kill = strdup(arg)) != NULL;
         n = strtoull(arg, &end, 0);
     }
     return *end == 0 && set_flag(item, n);
@@ -79,7 +83,8 @@ static bool set(char *item)
 static void settle(void)
 {
     struct check_config *c = &fk_check;
-    c->any = c->move || c->roots || c->lengths || c->stubs || c->period || c->nsites || c->heap_period || c->scheduled;
+    c->after_gc = c->roots || c->heap_period || c->site_log || c->kill;
+    c->any = c->move || c->lengths || c->stubs || c->period || c->nsites || c->after_gc || c->scheduled;
     c->every_alloc = c->period || c->nsites || c->lengths || c->scheduled;
     if (c->move)
         c->move_slots = 64;
@@ -116,15 +121,13 @@ void fk_check_late_init(void)
 {
     for (unsigned i = 0; i < fk_check.nsites; i++) {
         const char *name = fk_check.site_names[i];
-        char *end;
-        uintptr_t a = strtoull(name, &end, 16);
-        if (*end)
-            a = fk_symbol_address(name);
+        uintptr_t a = fk_site_address(name);
         fk_descr d;
         if (!a || !fk_frame_find(a, &d))
             fk_fatal("FRAMEKIT_CHECK: at=%s is no return address of this program", name);
         fk_check.sites[i] = a;
     }
+    fk_check_sites_init();
 }
 
 /* --- points ------------------------------------------------------------------------------ */
@@ -149,5 +152,9 @@ bool fk_check_due(struct domain *d, uintptr_t ra)
 
 void fk_check_point(struct domain *d, struct walk *w)
 {
+    if (fk_check.site_log)
+        fk_check_site_entered(w);
     d->stress_due = fk_check_due(d, w->ra);
+    if (fk_check.lengths)
+        fk_lengths_taken(d, w);
 }

@@ -11,6 +11,8 @@
  *   lengths     allocation lengths of descriptors against the headers written
  *   stubs       stack limits, save areas and trap chain at each entry
  *   seed=N      domains run one at a time, switched by this seed
+ *   sites=FILE  which return addresses collections met, and what their entries held
+ *   kill=SITE/LOCATION  replace one live entry's block after each collection
  *   core        leave a core after a report
  *   all[=N]     gc=N,move,roots,heap=100,lengths,stubs
  *
@@ -26,13 +28,14 @@
 enum { MAX_CHECK_SITES = 64 };
 
 struct check_config {
-    bool paused, any, move, roots, lengths, stubs, core, every_alloc;
+    bool paused, any, move, roots, lengths, stubs, core, every_alloc, after_gc;
     unsigned move_slots;       /* nurseries per slot */
     uint64_t period;           /* of gc, major, compact; 0: off */
     uint64_t heap_period;      /* 0: off */
     enum gc_kind kind;         /* what to do at a chosen point; GC_MINOR otherwise */
     bool scheduled;
     uint64_t seed;
+    char *site_log, *kill;     /* sites=FILE, kill=SITE/LOCATION */
     unsigned nsites;
     uintptr_t sites[MAX_CHECK_SITES];
     const char *site_names[MAX_CHECK_SITES];
@@ -76,13 +79,43 @@ static inline void fk_check_stub_entry(struct domain *d)
 /* --- lengths: check_length.c --- */
 void fk_lengths_remember(struct domain *);
 void fk_lengths_verify(struct domain *);
+uintptr_t fk_lengths_last(const struct domain *); /* the point that gave memory last; 0: unknown */
+/* The point that gave memory ends. */
+void fk_lengths_gave(struct domain *);
+void fk_lengths_taken(struct domain *, const struct walk *);
+static inline void fk_check_gave(struct domain *d)
+{
+    if (fk_check.lengths)
+        fk_lengths_gave(d);
+}
 static inline void fk_check_expect_headers(struct domain *d)
 {
     if (fk_check.lengths)
         fk_lengths_remember(d);
 }
 
+/* --- frames: check_frames.c; world stopped, nurseries empty --- */
+/* `inner`: the frame called from this one; NULL for the youngest of a chunk. */
+typedef void (*frame_fn)(struct walk *, const struct walk *inner, void *arg);
+void fk_check_each_frame(frame_fn, void *arg);
+void fk_check_frames_done(void); /* suspended fibers have been seen */
+void fk_check_suspended_fiber(struct fiber *);
+static inline void fk_check_suspended(struct fiber *f)
+{
+    if (fk_check.roots || fk_check.site_log || fk_check.kill)
+        fk_check_suspended_fiber(f);
+}
+
+/* --- sites and kill: check_sites.c --- */
+void fk_check_sites_init(void);
+void fk_check_sites_work(void);
+void fk_check_site_entered(struct walk *);
+bool fk_check_is_killed(value v);
+static inline bool fk_check_killed(value v) { return fk_check.kill && fk_check_is_killed(v); }
+
 /* --- roots: check_roots.c --- */
+/* "S+8" or "rbx" */
+const char *fk_location_name(fk_live, char *buf, size_t size);
 void fk_check_root_value(struct walk *, uint32_t entry, value *p);
 static inline void fk_check_root(struct walk *w, uint32_t entry, value *p)
 {
@@ -106,12 +139,13 @@ static inline void fk_check_mark(value v)
 void fk_verify_heap(struct domain *worker, const char *when);
 static inline void fk_verify_work(struct domain *worker, const char *when)
 {
-    if (fk_check.roots || fk_check.heap_period)
+    if (fk_check.after_gc)
         fk_verify_heap(worker, when);
 }
 
 /* --- reports: report.c; all exit with code 97 --- */
 FK_NORETURN void fk_report_no_descriptor(struct walk *);
+FK_NORETURN void fk_report_stuck(struct walk *);
 FK_NORETURN void fk_report_not_gc_point(struct walk *);
 /* One fact that belongs to a report, e.g. "object", "0x7f... wosize 2 tag 0". */
 struct finding {
@@ -126,6 +160,9 @@ void fk_report_init(void); /* fault handler */
 /* --- symbols.c --- */
 /* "camlFoo.f_12+0x34", or "0x..." without a symbol. */
 void fk_symbol_name(uintptr_t address, char *buf, size_t size);
+/* Of a return address, which may lie just past the end of its function. */
+void fk_symbol_name_ra(uintptr_t ra, char *buf, size_t size);
 uintptr_t fk_symbol_address(const char *name); /* "SYMBOL" or "SYMBOL+0xOFF"; 0: unknown */
+uintptr_t fk_site_address(const char *name);   /* the same, or "0x..." */
 
 #endif

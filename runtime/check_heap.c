@@ -103,8 +103,10 @@ void fk_verify_heap(struct domain *w, const char *when)
     static uint64_t collections;
     (void)w, (void)when;
     if (fk_stw_is_leader()) {
+        fk_check_sites_work();
         if (fk_check.roots)
             fk_poison_unlisted();
+        fk_check_frames_done();
         if (fk_check.heap_period && ++collections % fk_check.heap_period == 0)
             for (int i = 0; i < fk_slots_used(); i++)
                 if (atomic_load(&fk_domains[i].in_use))

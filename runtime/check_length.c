@@ -8,7 +8,10 @@
  *
  * When a point gives memory to compiled code it is filled with a pattern; at
  * the next point the headers must be where the lengths put them. A header that
- * is still the pattern was never written (an exception came first): no verdict. */
+ * is still the pattern was never written (an exception came first): no verdict.
+ *
+ * And since every allocation passes a point in this mode, young_ptr must come back lowered by just
+ * the words that the descriptor of the new point names. */
 #include <stdlib.h>
 
 #include "runtime/check.h"
@@ -16,6 +19,7 @@
 #define PATTERN ((uintptr_t)0x5A5A5A5A5A5A5A5A)
 
 struct lengths {
+    value *left;     /* young_ptr when the last point ended; NULL: unknown */
     value *base;     /* NULL: nothing to look at */
     uintptr_t ra;
     uint64_t minors; /* the nursery is the same while this is */
@@ -37,6 +41,7 @@ void fk_lengths_remember(struct domain *d)
     uintptr_t words = 0;
     fk_walk_start(&w, d->st.current_stack, d->st.gc_regs);
     l->base = NULL;
+    fk_lengths_gave(d);
     if (!fk_walk_next(&w) || !w.found || w.descr.num_allocs == 0)
         return;
     l->n = w.descr.num_allocs < 256 ? w.descr.num_allocs : 256;
@@ -46,7 +51,6 @@ void fk_lengths_remember(struct domain *d)
     }
     l->base = d->st.young_ptr;
     l->ra = w.ra;
-    l->minors = d->minor_collections;
     for (uintptr_t i = 0; i < words && l->base + i < d->st.young_end; i++)
         l->base[i] = (value)PATTERN;
 }
@@ -57,6 +61,26 @@ static FK_NORETURN void wrong(struct lengths *l, uint32_t i, header hd)
     fk_report(&f, "block %u of the combined allocation has %zu field(s) in the descriptor, but the code "
               "wrote a header with %zu (tag %u)", i, (size_t)l->wosize[i], (size_t)hd_wosize(hd), hd_tag(hd));
 }
+
+void fk_lengths_gave(struct domain *d)
+{
+    lengths_of(d)->left = d->st.young_ptr;
+    d->lengths->minors = d->minor_collections;
+}
+
+/* young_ptr has been raised by the descriptor's words. */
+void fk_lengths_taken(struct domain *d, const struct walk *w)
+{
+    struct lengths *l = lengths_of(d);
+    value *left = l->left;
+    l->left = NULL;
+    if (!left || l->minors != d->minor_collections || left == d->st.young_ptr)
+        return;
+    struct finding f = {.rule = "alloc-length", .ra = w->ra};
+    fk_report(&f, "the code took %td words more than the lengths in the descriptor say", left - d->st.young_ptr);
+}
+
+uintptr_t fk_lengths_last(const struct domain *d) { return d->lengths ? d->lengths->ra : 0; }
 
 void fk_lengths_verify(struct domain *d)
 {

@@ -28,6 +28,7 @@ struct poison {
     value object;
     header hd;
     uint64_t minor;
+    char *sp;
     int32_t offset;
     int16_t reg;
 };
@@ -63,7 +64,7 @@ static bool looks_like_block(value v)
 static value poison_for(struct walk *w, int32_t offset, int reg, value v)
 {
     struct poison *p = &entries[used % ENTRIES];
-    *p = (struct poison){w->ra, v, is_young(v) ? 0 : HD(v), fk_minor_count, offset, reg};
+    *p = (struct poison){w->ra, v, is_young(v) ? 0 : HD(v), fk_minor_count, w->sp, offset, reg};
     return (value)(area + (used++ % ENTRIES) * ENTRY_BYTES + ENTRY_BYTES / 2);
 }
 
@@ -104,56 +105,72 @@ static void poison_registers(struct walk *w)
     }
 }
 
-static void poison_fiber(struct fiber *f, value *regs)
+static void poison_frame(struct walk *w, const struct walk *inner, void *arg)
 {
-    struct walk w, inner;
-    bool top = true;
-    fk_walk_start(&w, f, regs);
-    for (char *chunk = NULL; fk_walk_next(&w) && w.found; inner = w, top = false) {
-        bool first = top || w.chunk_end != chunk;
-        chunk = w.chunk_end;
-        poison_slots(&w, first ? NULL : &inner);
-        if (first && w.regs && (w.descr.flags & FK_DESCR_ALLOC))
-            poison_registers(&w);
-    }
-}
-
-static void poison_chain(struct fiber *f, value *regs)
-{
-    for (; f; f = f->handler->parent, regs = NULL)
-        poison_fiber(f, regs);
-}
-
-static void poison_thread(struct thread *t)
-{
-    poison_chain(t->saved.current_stack, t->saved.gc_regs);
-    for (struct cut_parent *c = t->saved.cut_parents; c; c = c->prev)
-        poison_chain(c->parent, NULL);
+    (void)arg;
+    poison_slots(w, inner);
+    if (!inner && w->regs && (w->descr.flags & FK_DESCR_ALLOC))
+        poison_registers(w);
 }
 
 void fk_poison_unlisted(void)
 {
-    if (!have_area())
-        return;
-    for (int i = 0; i < fk_slots_used(); i++) {
-        struct domain *d = &fk_domains[i];
-        if (!atomic_load(&d->in_use))
-            continue;
-        for (struct thread *t = d->threads; t; t = t->next)
-            poison_thread(t);
-    }
+    if (have_area())
+        fk_check_each_frame(poison_frame, NULL);
 }
 
 /* --- listed locations -------------------------------------------------------------------- */
 
-static const char *location_name(int32_t offset, int reg, char *buf, size_t size)
+const char *fk_location_name(fk_live l, char *buf, size_t size)
 {
-    const fk_reg *r = reg >= 0 ? fk_abi_reg(fk_here, reg, FK_ABI >= 504 ? FK_OCAML_5_4 : FK_OCAML_5_3) : NULL;
-    if (reg >= 0)
-        snprintf(buf, size, "register %s", r ? r->name : "?");
+    const fk_reg *r = l.reg >= 0 ? fk_abi_reg(fk_here, l.reg, FK_ABI >= 504 ? FK_OCAML_5_4 : FK_OCAML_5_3) : NULL;
+    if (l.reg >= 0)
+        snprintf(buf, size, "%s", r ? r->name : "?");
     else
-        snprintf(buf, size, "stack slot S+%d", offset);
+        snprintf(buf, size, "S+%d", l.offset);
     return buf;
+}
+
+static const char *location_text(fk_live l, char *buf, size_t size)
+{
+    char name[32];
+    snprintf(buf, size, "%s %s", l.reg >= 0 ? "register" : "stack slot", fk_location_name(l, name, sizeof name));
+    return buf;
+}
+
+/* A location that was dead at one return address (and is poisoned) is listed at a
+ * later one, and was not written between. One of the two descriptors is wrong: if
+ * the program goes on to use the word, the first, which did not list it; if it
+ * never does, the second, which lists a dead word. So the verdict waits. */
+static struct {
+    uintptr_t ra, poison;
+    fk_live live;
+} doubt;
+
+static const struct poison *entry_of(uintptr_t a) { return &entries[(a - (uintptr_t)area) / ENTRY_BYTES]; }
+
+static void settle_doubt(void)
+{
+    char where[64];
+    if (!doubt.ra)
+        return;
+    struct finding f = {.rule = "root-value", .ra = doubt.ra, .location = location_text(doubt.live, where, sizeof where)};
+    fk_report(&f, "a listed root held a word that was dead since collection %zu, and the program never used it",
+              (size_t)entry_of(doubt.poison)->minor);
+}
+
+static void meet_poison(const struct walk *w, fk_live l, uintptr_t a)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const struct poison *p = entry_of(a);
+    if (p->reg != l.reg || p->sp + p->offset != w->sp + l.offset)
+        fk_report_poison(a, "became a root");
+    pthread_mutex_lock(&lock);
+    if (!doubt.ra) {
+        doubt.ra = w->ra, doubt.poison = a, doubt.live = l;
+        atexit(settle_doubt);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void fk_check_root_value(struct walk *w, uint32_t entry, value *p)
@@ -161,24 +178,26 @@ void fk_check_root_value(struct walk *w, uint32_t entry, value *p)
     char where[64];
     fk_live l = fk_descr_live(&w->descr, entry);
     if (l.reg >= 0 && !w->regs) {
-        struct finding f = {.rule = "register-root", .ra = w->ra, .location = location_name(0, l.reg, where, sizeof where)};
+        struct finding f = {.rule = "register-root", .ra = w->ra, .location = location_text(l, where, sizeof where)};
         fk_report(&f, "the descriptor lists a register, but no registers were saved at this return address");
     }
-    if (fk_is_poison((uintptr_t)*p))
-        fk_report_poison((uintptr_t)*p, "became a root");
+    if (fk_is_poison((uintptr_t)*p)) {
+        meet_poison(w, l, (uintptr_t)*p);
+        return;
+    }
     const char *why = fk_not_a_value(*p, true);
     if (!why)
         return;
-    struct finding f = {.rule = "root-value", .ra = w->ra, .location = location_name(l.offset, l.reg, where, sizeof where)};
+    struct finding f = {.rule = "root-value", .ra = w->ra, .location = location_text(l, where, sizeof where)};
     fk_report(&f, "a listed root holds 0x%zx, which is no value: %s", (size_t)*p, why);
 }
 
 void fk_report_poison(uintptr_t a, const char *how)
 {
     char where[64];
-    const struct poison *p = &entries[(a - (uintptr_t)area) / ENTRY_BYTES];
+    const struct poison *p = entry_of(a);
     struct finding f = {.rule = "unlisted-root", .ra = p->ra,
-                        .location = location_name(p->offset, p->reg, where, sizeof where)};
+                        .location = location_text((fk_live){p->offset, p->reg}, where, sizeof where)};
     char block[96] = "";
     if (p->hd)
         snprintf(block, sizeof block, " (major heap, %zu fields, tag %u)", (size_t)hd_wosize(p->hd), hd_tag(p->hd));

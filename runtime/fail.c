@@ -73,7 +73,21 @@ void fk_raise_with_string(value exn, const char *s)
 
 void fk_failwith(const char *s) { fk_raise_with_string(PREDEF(Failure), s); }
 void fk_invalid_arg(const char *s) { fk_raise_with_string(PREDEF(Invalid_argument), s); }
-void fk_bound_error(void) { fk_invalid_arg("index out of bounds"); }
+
+/* Nothing may be collected here: on arm64 a function without a frame that fails a bound check
+ * has lost its return address, so its stack cannot be scanned. The exception is static data. */
+void fk_bound_error(void)
+{
+    static struct {
+        header hd;
+        char text[24]; /* the last byte says how many of the last word do not count */
+    } message = {(header)3 << 10 | COLOR_STATIC | TAG_STRING, "index out of bounds\0\0\0\0\4"};
+    static struct {
+        header hd;
+        value exn, text;
+    } bucket = {(header)2 << 10 | COLOR_STATIC, PREDEF(Invalid_argument), (value)message.text};
+    fk_raise((value)&bucket.exn);
+}
 void fk_raise_out_of_memory(void) { fk_raise(PREDEF(Out_of_memory)); }
 void fk_raise_stack_overflow(void) { fk_raise(PREDEF(Stack_overflow)); }
 

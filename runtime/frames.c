@@ -51,7 +51,7 @@ static void step(struct walk *w)
 {
     w->previous = w->ra;
     w->sp += w->descr.frame_size;
-    w->ra = *(uintptr_t *)(w->sp + fk_here->ra_offset);
+    w->ra = w->sp > fiber_high(w->fiber) ? 0 : *(uintptr_t *)(w->sp + fk_here->ra_offset);
 }
 
 static bool cross_callback(struct walk *w)
@@ -63,6 +63,11 @@ static bool cross_callback(struct walk *w)
         return false;
     at_first_frame(w);
     return true;
+}
+
+bool fk_walk_stuck(const struct walk *w)
+{
+    return w->found && w->descr.frame_size == 0 && !(w->descr.flags & FK_DESCR_RETURN_TO_C);
 }
 
 bool fk_walk_next(struct walk *w)

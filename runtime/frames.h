@@ -29,5 +29,8 @@ void fk_walk_start(struct walk *, struct fiber *, value *regs);
 /* The next frame of this fiber; false at its end. Frames below a callback from
  * C are included; the parent fiber is not. */
 bool fk_walk_next(struct walk *);
+/* A frame of size 0 is its own caller. arm64's code has them where a bound check fails in a
+ * function that keeps no return address: such a stack cannot be scanned. */
+bool fk_walk_stuck(const struct walk *);
 
 #endif

@@ -52,6 +52,7 @@ value *fk_reserve_young(uintptr_t words)
         fk_prof_set_trigger(d);
         fk_reset_limit(d);
     }
+    fk_check_gave(d);
     return d->st.young_ptr;
 }
 
@@ -63,6 +64,7 @@ static void alloc_slow(struct domain *d, uintptr_t whsize)
     d->st.young_ptr -= whsize;
     if (d->st.young_ptr < d->st.memprof_young_trigger)
         fk_prof_sample_young_c(d, whsize - 1);
+    fk_check_gave(d);
 }
 
 value fk_alloc_small(uintptr_t wosize, unsigned tag)

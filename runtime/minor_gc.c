@@ -135,6 +135,7 @@ static void phase_fibers(struct domain *w)
                 continue;
             }
             fk_scan_fiber(f, NULL, promote_root, w);
+            fk_check_suspended(f);
             fiber_meta(f)->dirty_in = NULL;
         }
         dirty->size = kept;

@@ -25,7 +25,7 @@ static void print_location(uintptr_t ra)
     char name[256];
     fk_descr d;
     fk_frame f;
-    fk_symbol_name(ra, name, sizeof name);
+    fk_symbol_name_ra(ra, name, sizeof name);
     fprintf(stderr, "0x%zx %s", (size_t)ra, name);
     if (fk_frame_find(ra, &d) && fk_slot_frame((uintptr_t)d.address, 0, &f))
         fprintf(stderr, " (%s:%d, %s)", f.file, f.line, f.defname ? f.defname : "?");
@@ -79,7 +79,7 @@ static void print_frames(struct domain *d)
             (size_t)fk_minor_count);
     for (struct fiber *f = d->st.current_stack; f && n < MAX_PRINTED; f = f->handler->parent) {
         fk_walk_start(&w, f, NULL);
-        while (n < MAX_PRINTED && fk_walk_next(&w)) {
+        while (n < MAX_PRINTED && !(n && fk_walk_stuck(&w)) && fk_walk_next(&w)) {
             fprintf(stderr, "    ");
             print_location(w.ra);
             fputc('\n', stderr);
@@ -142,6 +142,12 @@ void fk_report_no_descriptor(struct walk *w)
               (size_t)(w->sp + fk_here->ra_offset), prev);
 }
 
+void fk_report_stuck(struct walk *w)
+{
+    struct finding f = {.rule = "walk", .ra = w->ra};
+    fk_report(&f, "the stack walk does not advance: a frame that is not the last has the size 0");
+}
+
 void fk_report_not_gc_point(struct walk *w)
 {
     struct finding f = {.rule = "gc-point", .ra = w->ra};
@@ -172,7 +178,7 @@ static void describe_fault(uintptr_t address, const char *name)
     if ((char *)address >= fk_young_start && (char *)address < fk_young_end) {
         f.rule = "stale-pointer";
         if (d && (char *)address >= (char *)d->st.young_end && (char *)address < (char *)d->st.young_end + 4096)
-            f.rule = "nursery-overrun";
+            f.rule = "nursery-overrun", f.ra = fk_lengths_last(d);
         fk_report(&f, "%s used 0x%zx, an address of a nursery that is not in use: a block moved or died there", name,
                   (size_t)address);
     }

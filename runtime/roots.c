@@ -25,7 +25,8 @@ static void scan_frame(struct walk *w, root_fn fn, void *ctx)
         fk_live l = fk_descr_live(d, i);
         value *p = l.reg >= 0 ? &w->regs[l.reg] : (value *)(w->sp + l.offset);
         fk_check_root(w, i, p);
-        fn(ctx, *p, p);
+        if (!fk_check_killed(*p))
+            fn(ctx, *p, p);
     }
 }
 
@@ -39,6 +40,8 @@ void fk_scan_fiber(struct fiber *f, value *regs, root_fn fn, void *ctx)
     while (fk_walk_next(&w)) {
         if (!w.found)
             fk_report_no_descriptor(&w);
+        if (fk_walk_stuck(&w))
+            fk_report_stuck(&w);
         scan_frame(&w, fn, ctx);
     }
 }

@@ -88,6 +88,24 @@ void fk_symbol_name(uintptr_t address, char *buf, size_t size)
         snprintf(buf, size, "0x%zx", (size_t)address);
 }
 
+void fk_symbol_name_ra(uintptr_t ra, char *buf, size_t size)
+{
+    char name[512];
+    fk_symbol_name(ra - 1, name, sizeof name);
+    char *plus = strrchr(name, '+');
+    if (plus)
+        snprintf(buf, size, "%.*s+0x%zx", (int)(plus - name), name, (size_t)strtoull(plus + 1, NULL, 16) + 1);
+    else
+        snprintf(buf, size, "0x%zx", (size_t)ra);
+}
+
+uintptr_t fk_site_address(const char *name)
+{
+    char *end;
+    uintptr_t a = strtoull(name, &end, 16);
+    return *end ? fk_symbol_address(name) : a;
+}
+
 uintptr_t fk_symbol_address(const char *name)
 {
     const char *plus = strrchr(name, '+');

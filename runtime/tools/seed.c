@@ -1,15 +1,25 @@
-/* framekit-seed [--list] [--pick=N] [--skip=GLOB] OBJECT KIND OUT
+/* framekit-seed --list [--only=TEXT] FILE KIND
+ * framekit-seed [--only=TEXT] [--pick=N | --at=SYMBOL+0xOFF/WHERE] FILE KIND OUT
  *
  * Seeds one fault into the frametables of a compiled object or program, for the
  * tests of the checking runtime and for anybody who wants to see a report.
  *
- *   KIND  drop-slot  drop-register  length  swap-lengths  frame-size  retype
+ *   KIND          WHERE         the edit
+ *   drop-slot     S+8           a listed stack slot is listed no longer
+ *   drop-register rbx           the same for a register
+ *   length        0+1, 0-1      an allocation length is one field too large or too small
+ *   swap-lengths  0             lengths 0 and 1, which differ, are exchanged
+ *   frame-size    +8 -8 +16 -16 the frame is taken for larger or smaller
+ *   retype        S+8           instead of the slot a raw word is listed: the return address
+ *   wrong-slot    S+8           instead of the slot another word of the frame is listed
  *
- * The Nth possible place is edited and OUT written; stdout names the return
- * address ("seed: KIND RETADDR FUNCTION what"). exit: 0 · 1 no such place · 3 usage.
+ * --list prints every place, "SYMBOL+0xOFF WHERE"; --pick takes the Nth of them.
+ * OUT is written and stdout says "seed: KIND SYMBOL+0xOFF what".
+ * exit: 0 · 1 no such place · 3 usage or unreadable.
  *
  * A dropped entry is overwritten by its neighbour (a duplicate root), so that
  * the descriptor keeps its length and the rest of the table its place. */
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +32,12 @@ struct file {
     size_t size;
 };
 
+/* One possible edit: variant `v` of a kind at a descriptor. */
 struct place {
-    const fk_descr *d;
     const fk_image *im;
-    unsigned char *live, *allocs, *frame; /* in our own copy of the file */
+    const fk_descr *d;
+    uint32_t v;
+    unsigned char *live, *allocs, *frame; /* in our own copy of the file; NULL while listing */
     char what[128];
 };
 
@@ -57,94 +69,141 @@ static bool write_file(const char *path, const struct file *f)
 
 /* --- bytes in the file's own order ------------------------------------------------------- */
 
-static bool big;
-static unsigned get16(const unsigned char *p) { return big ? p[0] << 8 | p[1] : p[1] << 8 | p[0]; }
-static void put16(unsigned char *p, unsigned n)
+static unsigned get16(const struct place *p, const unsigned char *b)
 {
-    p[big] = (unsigned char)n;
-    p[!big] = (unsigned char)(n >> 8);
+    return fk_image_big_endian(p->im) ? b[0] << 8 | b[1] : b[1] << 8 | b[0];
 }
 
-/* --- kinds: true when the descriptor has such a place; edits it when `edit` ------------------ */
-
-static bool drop(struct place *p, bool reg, bool edit)
+static void put16(const struct place *p, unsigned char *b, unsigned n)
 {
-    const fk_descr *d = p->d;
+    bool big = fk_image_big_endian(p->im);
+    b[big] = (unsigned char)n;
+    b[!big] = (unsigned char)(n >> 8);
+}
+
+/* --- kinds --------------------------------------------------------------------------------- */
+
+static const char *location(const struct place *p, uint32_t i, char *buf, size_t size)
+{
+    fk_live l = fk_descr_live(p->d, i);
+    const fk_reg *r = l.reg >= 0 ? fk_abi_reg(fk_image_abi(p->im), l.reg, FK_OCAML_5_3) : NULL;
+    if (l.reg >= 0)
+        snprintf(buf, size, "%s", r ? r->name : "?");
+    else
+        snprintf(buf, size, "S+%d", l.offset);
+    return buf;
+}
+
+static uint32_t live_variants(const struct place *p) { return p->d->num_live; }
+static void live_where(const struct place *p, char *buf, size_t size) { location(p, p->v, buf, size); }
+static bool is_slot(const struct place *p) { return fk_descr_live(p->d, p->v).reg < 0; }
+static bool droppable_slot(const struct place *p) { return p->d->num_live > 1 && is_slot(p); }
+static bool droppable_register(const struct place *p) { return p->d->num_live > 1 && !is_slot(p); }
+
+static void drop(struct place *p)
+{
+    char name[32];
+    put16(p, p->live + 2 * p->v, get16(p, p->live + 2 * (p->v ? p->v - 1 : 1)));
+    snprintf(p->what, sizeof p->what, "%s no longer listed", location(p, p->v, name, sizeof name));
+}
+
+/* The word of the frame's own return address: a raw number, never a value. */
+static void retype(struct place *p)
+{
+    char name[32];
+    put16(p, p->live + 2 * p->v, p->d->frame_size + fk_image_abi(p->im)->ra_offset);
+    snprintf(p->what, sizeof p->what, "%s replaced by the return address", location(p, p->v, name, sizeof name));
+}
+
+static bool is_listed(const fk_descr *d, int32_t offset)
+{
     for (uint32_t i = 0; i < d->num_live; i++) {
         fk_live l = fk_descr_live(d, i);
-        if ((l.reg >= 0) != reg || d->num_live < 2)
-            continue;
-        if (edit) {
-            put16(p->live + 2 * i, get16(p->live + 2 * (i ? i - 1 : 1)));
-            snprintf(p->what, sizeof p->what, reg ? "register %d no longer listed" : "slot S+%d no longer listed",
-                     reg ? l.reg : l.offset);
-        }
-        return true;
-    }
-    return false;
-}
-static bool drop_slot(struct place *p, bool edit) { return drop(p, false, edit); }
-static bool drop_register(struct place *p, bool edit) { return drop(p, true, edit); }
-
-static bool length(struct place *p, bool edit)
-{
-    if (p->d->num_allocs == 0)
-        return false;
-    if (edit) {
-        p->allocs[0] += p->allocs[0] == 255 ? -1 : 1;
-        snprintf(p->what, sizeof p->what, "block 0 changed to %d fields", p->allocs[0] + 1);
-    }
-    return true;
-}
-
-static bool swap_lengths(struct place *p, bool edit)
-{
-    for (uint32_t i = 1; i < p->d->num_allocs; i++)
-        if (fk_descr_wosize(p->d, i) != fk_descr_wosize(p->d, i - 1)) {
-            if (edit) {
-                unsigned char t = p->allocs[i];
-                p->allocs[i] = p->allocs[i - 1];
-                p->allocs[i - 1] = t;
-                snprintf(p->what, sizeof p->what, "blocks %u and %u swapped", i - 1, i);
-            }
+        if (l.reg < 0 && l.offset == offset)
             return true;
-        }
+    }
     return false;
 }
 
-static bool frame_size(struct place *p, bool edit)
-{
-    if (p->d->flags & FK_DESCR_RETURN_TO_C)
-        return false;
-    if (edit) {
-        put16(p->frame, get16(p->frame) + 16);
-        snprintf(p->what, sizeof p->what, "frame size changed to %u", p->d->frame_size + 16);
-    }
-    return true;
-}
-
-/* The first listed slot is replaced by the frame's return address word. */
-static bool retype(struct place *p, bool edit)
+/* The lowest word of the frame that is not listed; -1: none. */
+static int32_t free_word(const struct place *p)
 {
     const fk_abi *abi = fk_image_abi(p->im);
-    for (uint32_t i = 0; i < p->d->num_live; i++) {
-        fk_live l = fk_descr_live(p->d, i);
-        if (l.reg >= 0)
-            continue;
-        if (edit) {
-            put16(p->live + 2 * i, p->d->frame_size + abi->ra_offset);
-            snprintf(p->what, sizeof p->what, "slot S+%d replaced by the return address", l.offset);
-        }
-        return true;
-    }
-    return false;
+    int32_t end = (int32_t)p->d->frame_size + (abi->size_includes_ra ? abi->ra_offset : 0);
+    for (int32_t o = abi->frame_reserved; o + 8 <= end; o += 8)
+        if (!is_listed(p->d, o))
+            return o;
+    return -1;
+}
+
+static bool has_free_word(const struct place *p) { return is_slot(p) && free_word(p) >= 0; }
+
+static void wrong_slot(struct place *p)
+{
+    char name[32];
+    put16(p, p->live + 2 * p->v, (unsigned)free_word(p));
+    snprintf(p->what, sizeof p->what, "%s replaced by S+%d", location(p, p->v, name, sizeof name), free_word(p));
+}
+
+static uint32_t length_variants(const struct place *p) { return 2 * p->d->num_allocs; }
+static bool length_valid(const struct place *p)
+{
+    uint32_t n = fk_descr_wosize(p->d, p->v / 2);
+    return p->v % 2 ? n > 1 : n < 256;
+}
+static void length_where(const struct place *p, char *buf, size_t size)
+{
+    snprintf(buf, size, "%u%s", p->v / 2, p->v % 2 ? "-1" : "+1");
+}
+static void length(struct place *p)
+{
+    unsigned char *n = p->allocs + p->v / 2;
+    *n += p->v % 2 ? -1 : 1;
+    snprintf(p->what, sizeof p->what, "block %u changed to %d fields", p->v / 2, *n + 1);
+}
+
+static uint32_t swap_variants(const struct place *p) { return p->d->num_allocs ? p->d->num_allocs - 1 : 0; }
+static bool swap_valid(const struct place *p)
+{
+    return fk_descr_wosize(p->d, p->v) != fk_descr_wosize(p->d, p->v + 1);
+}
+static void swap_where(const struct place *p, char *buf, size_t size) { snprintf(buf, size, "%u", p->v); }
+static void swap(struct place *p)
+{
+    unsigned char t = p->allocs[p->v];
+    p->allocs[p->v] = p->allocs[p->v + 1];
+    p->allocs[p->v + 1] = t;
+    snprintf(p->what, sizeof p->what, "blocks %u and %u swapped", p->v, p->v + 1);
+}
+
+static const int frame_delta[] = {8, -8, 16, -16};
+static uint32_t frame_variants(const struct place *p) { return p->d->flags & FK_DESCR_RETURN_TO_C ? 0 : 4; }
+static bool frame_valid(const struct place *p) { return (int)p->d->frame_size + frame_delta[p->v] >= 0; }
+static void frame_where(const struct place *p, char *buf, size_t size)
+{
+    snprintf(buf, size, "%+d", frame_delta[p->v]);
+}
+static void frame_size(struct place *p)
+{
+    put16(p, p->frame, get16(p, p->frame) + frame_delta[p->v]);
+    snprintf(p->what, sizeof p->what, "frame size changed to %d", (int)p->d->frame_size + frame_delta[p->v]);
 }
 
 static const struct kind {
     const char *name;
-    bool (*apply)(struct place *, bool edit);
-} kinds[] = {{"drop-slot", drop_slot}, {"drop-register", drop_register}, {"length", length},
-             {"swap-lengths", swap_lengths}, {"frame-size", frame_size}, {"retype", retype}};
+    uint32_t (*variants)(const struct place *);
+    bool (*valid)(const struct place *);
+    void (*where)(const struct place *, char *buf, size_t size);
+    void (*edit)(struct place *);
+} kinds[] = {
+    {"drop-slot", live_variants, droppable_slot, live_where, drop},
+    {"drop-register", live_variants, droppable_register, live_where, drop},
+    {"length", length_variants, length_valid, length_where, length},
+    {"swap-lengths", swap_variants, swap_valid, swap_where, swap},
+    {"frame-size", frame_variants, frame_valid, frame_where, frame_size},
+    {"retype", live_variants, is_slot, live_where, retype},
+    {"wrong-slot", live_variants, has_free_word, live_where, wrong_slot},
+};
 
 static const struct kind *kind_of(const char *name)
 {
@@ -156,102 +215,128 @@ static const struct kind *kind_of(const char *name)
 
 /* --- search ---------------------------------------------------------------------------------- */
 
-/* The descriptor's bytes in the file: unique, since it holds an address and
- * its neighbours; found through its raw live entries' position in the image. */
-static unsigned char *in_file(const fk_image *im, struct file *f, const unsigned char *base, uint64_t address)
+struct search {
+    const struct kind *kind;
+    const char *only, *at; /* NULL: any */
+    long pick, n;          /* pick < 0: print all */
+    fk_descr found;
+    uint32_t variant;
+};
+
+static const char *site_name(const fk_image *im, uint64_t retaddr, char *buf, size_t size)
 {
-    uint64_t avail;
-    const uint8_t *p = fk_image_bytes(im, address, &avail);
-    (void)base;
-    size_t n = avail < 64 ? avail : 64;
-    /* Relocated words differ between image and file: skip the return address. */
-    for (size_t i = 0; p && n > 16 && i + n <= f->size; i += 4)
-        if (memcmp(f->data + i + 8, p + 8, n > 24 ? 16 : n - 8) == 0) {
-            uint64_t back;
-            const uint8_t *before = fk_image_bytes(im, address - 16, &back);
-            if (!before || memcmp(f->data + i - 8, before + 8, 8) == 0)
-                return f->data + i;
-        }
-    return NULL;
+    fk_symbol s = {.name = "?"};
+    fk_image_symbol_at(im, retaddr - 1, &s);
+    snprintf(buf, size, "%s+0x%llx", s.name, (unsigned long long)(retaddr - s.addr));
+    return buf;
 }
 
-static bool wanted(const fk_image *im, const fk_descr *d, const char *only)
+static void consider(struct search *s, const struct place *p)
 {
-    fk_symbol s;
-    return !only || (fk_image_symbol_at(im, d->retaddr - 1, &s) == FK_OK && strstr(s.name, only));
+    char site[300], where[32], whole[340];
+    site_name(p->im, p->d->retaddr, site, sizeof site);
+    s->kind->where(p, where, sizeof where);
+    snprintf(whole, sizeof whole, "%s/%s", site, where);
+    if ((s->only && !strstr(site, s->only)) || (s->at && strcmp(whole, s->at) != 0))
+        return;
+    if (s->pick < 0)
+        printf("%s %s\n", site, where);
+    if (s->n++ == s->pick) {
+        s->found = *p->d;
+        s->variant = p->v;
+    }
 }
 
-static long search(const fk_image *im, struct file *f, const struct kind *k, long pick, const char *only, fk_descr *out)
+static void search(const fk_image *im, struct search *s)
 {
     const fk_table *t;
-    long n = 0;
     fk_error err;
-    (void)f;
+    fk_cursor c;
+    fk_descr d;
     for (size_t i = 0; (t = fk_image_table(im, i)); i++) {
-        fk_cursor c;
-        fk_descr d;
         fk_cursor_start(t, &c);
         while (fk_cursor_next(&c, &d, &err) == FK_OK) {
-            struct place p = {.d = &d, .im = im};
-            if (!wanted(im, &d, only) || !k->apply(&p, false))
-                continue;
-            if (n == pick)
-                *out = d;
-            n++;
+            struct place p = {.im = im, .d = &d};
+            for (uint32_t n = s->kind->variants(&p); p.v < n; p.v++)
+                if (s->kind->valid(&p))
+                    consider(s, &p);
         }
     }
-    return n;
 }
 
-static int seed(const fk_image *im, struct file *f, const struct kind *k, const fk_descr *d)
+/* --- edit -------------------------------------------------------------------------------------- */
+
+/* Where the file keeps the byte at `address`: by the section of that name. */
+static unsigned char *in_file(const fk_image *im, struct file *f, uint64_t address)
 {
-    unsigned char *at = in_file(im, f, NULL, d->address);
-    fk_symbol s = {0};
-    if (!at)
-        return fail(fk_image_name(im), "the descriptor's bytes were not found in the file");
+    fk_section want;
+    size_t names;
+    GElf_Shdr sh;
+    Elf *e = elf_memory((char *)f->data, f->size);
+    unsigned char *found = NULL;
+    if (!e || elf_getshdrstrndx(e, &names) != 0 || fk_image_section_at(im, address, &want) != FK_OK)
+        return NULL;
+    for (Elf_Scn *scn = NULL; (scn = elf_nextscn(e, scn)) && !found;) {
+        const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(e, names, sh.sh_name) : NULL;
+        if (name && strcmp(name, want.name) == 0 && sh.sh_type != SHT_NOBITS && sh.sh_size == want.size)
+            found = f->data + sh.sh_offset + (address - want.addr);
+    }
+    elf_end(e);
+    return found;
+}
+
+static int seed(const fk_image *im, struct file *f, const struct search *s)
+{
+    const fk_descr *d = &s->found;
+    char site[300];
     uint64_t a;
     const uint8_t *base = fk_image_bytes(im, d->address, &a);
-    struct place p = {.d = d, .im = im, .frame = at + 8, .live = at + (d->live - base),
+    unsigned char *at = in_file(im, f, d->address);
+    if (!at)
+        return fail(fk_image_name(im), "the descriptor's bytes were not found in the file");
+    struct place p = {.im = im, .d = d, .v = s->variant, .frame = at + 8, .live = at + (d->live - base),
                       .allocs = d->allocs ? at + (d->allocs - base) : NULL};
-    k->apply(&p, true);
-    fk_image_symbol_at(im, d->retaddr - 1, &s);
-    printf("seed: %s %s+0x%llx %s\n", k->name, s.name ? s.name : "?",
-           (unsigned long long)(d->retaddr - s.addr), p.what);
+    s->kind->edit(&p);
+    printf("seed: %s %s %s\n", s->kind->name, site_name(im, d->retaddr, site, sizeof site), p.what);
     return 0;
+}
+
+static int run(const char *path, const char *out, struct search *s)
+{
+    struct file f = {0};
+    fk_image *im;
+    fk_error err;
+    elf_version(EV_CURRENT);
+    if (!read_file(path, &f) || fk_image_open(path, NULL, &im, &err) != FK_OK)
+        return fail(path, "cannot be read");
+    search(im, s);
+    int rc = s->pick < 0 ? 0 : s->pick >= s->n ? 1 : seed(im, &f, s);
+    if (out && rc == 0 && !write_file(out, &f))
+        rc = fail(out, "cannot be written");
+    fk_image_close(im);
+    free(f.data);
+    return rc;
 }
 
 int main(int argc, char **argv)
 {
-    const char *arg[3], *only = NULL;
-    long pick = 0, n = 0;
-    bool list = false;
+    const char *arg[3] = {0};
+    struct search s = {0};
+    int n = 0;
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--pick=", 7) == 0)
-            pick = atol(argv[i] + 7);
+            s.pick = labs(atol(argv[i] + 7));
         else if (strncmp(argv[i], "--only=", 7) == 0)
-            only = argv[i] + 7;
+            s.only = argv[i] + 7;
+        else if (strncmp(argv[i], "--at=", 5) == 0)
+            s.at = argv[i] + 5;
         else if (strcmp(argv[i], "--list") == 0)
-            list = true;
+            s.pick = -1;
         else if (n < 3)
             arg[n++] = argv[i];
     }
-    const struct kind *k = n >= 2 ? kind_of(arg[1]) : NULL;
-    if (!k || (!list && n != 3))
-        return fail("usage", "[--list] [--pick=N] [--only=TEXT] OBJECT KIND OUT");
-    struct file f = {0};
-    fk_image *im;
-    fk_error err;
-    fk_descr d = {0};
-    if (!read_file(arg[0], &f) || fk_image_open(arg[0], NULL, &im, &err) != FK_OK)
-        return fail(arg[0], "cannot be read");
-    big = fk_image_big_endian(im);
-    long places = search(im, &f, k, pick, only, &d);
-    if (list)
-        printf("%ld\n", places);
-    int rc = list ? 0 : pick >= places ? 1 : seed(im, &f, k, &d);
-    if (!list && rc == 0 && !write_file(arg[2], &f))
-        rc = fail(arg[2], "cannot be written");
-    fk_image_close(im);
-    free(f.data);
-    return rc;
+    s.kind = n >= 2 ? kind_of(arg[1]) : NULL;
+    if (!s.kind || n != (s.pick < 0 ? 2 : 3))
+        return fail("usage", "[--list] [--only=TEXT] [--pick=N | --at=SYMBOL+0xOFF/WHERE] FILE KIND OUT");
+    return run(arg[0], arg[2], &s);
 }
