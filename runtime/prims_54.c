@@ -1,11 +1,13 @@
-/* prims_54.c - primitives that appeared with OCaml 5.4. They are in the 5.3
- * archive too: nothing refers to them there. */
+/* prims_54.c - primitives that appeared with OCaml 5.4. Only the 5.4 archive has them:
+ * in the other one they belong to wrong_abi.c. */
 #include <stdlib.h>
 
 #include "runtime/callback.h"
 #include "runtime/fail.h"
 #include "runtime/gc.h"
 #include "runtime/signals.h"
+
+#if FK_ABI >= 504
 
 /* --- atomic record fields -------------------------------------------------------------- */
 
@@ -86,3 +88,5 @@ value caml_sys_rev_convert_signal_number(value n)
 {
     return VAL_INT(caml_rev_convert_signal_number((int)INT_VAL(n)));
 }
+
+#endif

@@ -273,12 +273,6 @@ value caml_cache_public_method(value meths, value tag, value *cache)
 
 /* --- atomics --------------------------------------------------------------------------------------- */
 
-static void remember(value ref, value v)
-{
-    if (is_young_block(v) && !is_young(ref))
-        words_push(&fk_self->remembered, (uintptr_t)&FIELD(ref, 0));
-}
-
 value caml_atomic_make_contended(value v)
 {
     ROOTS(1, &v); /* 128 bytes: alone in its cache lines, mostly */
@@ -287,17 +281,3 @@ value caml_atomic_make_contended(value v)
     return UNROOT(r);
 }
 value caml_atomic_load(value ref) { return atomic_load((_Atomic value *)&FIELD(ref, 0)); }
-value caml_atomic_exchange(value ref, value v)
-{
-    remember(ref, v);
-    return atomic_exchange((_Atomic value *)&FIELD(ref, 0), v);
-}
-value caml_atomic_cas(value ref, value old, value v)
-{
-    remember(ref, v);
-    return VAL_BOOL(atomic_compare_exchange_strong((_Atomic value *)&FIELD(ref, 0), &old, v));
-}
-value caml_atomic_fetch_add(value ref, value n)
-{
-    return atomic_fetch_add((_Atomic value *)&FIELD(ref, 0), 2 * INT_VAL(n));
-}
