@@ -1,4 +1,5 @@
-/* index_native.c - an index over the tables of this very process: no ELF, no bounds but trust.
+/* index_native.c - an index over the tables of this very process: no ELF, and no bounds but those
+ * that the caller knows.
  *
  * A runtime's `caml_frametable` names count words in its own memory. Its descriptors are read where
  * they lie; nothing is copied. */
@@ -42,6 +43,37 @@ static const fk_table **make_natives(const void *const *tables, size_t n, const 
     return all;
 }
 
+static fk_result within(const fk_table *t, const fk_native_limits *l, fk_error *err)
+{
+    fk_cursor c;
+    fk_descr d;
+    fk_result r;
+    fk_cursor_start(t, &c);
+    while ((r = fk_cursor_next(&c, &d, err)) == FK_OK)
+        if (d.retaddr < (uintptr_t)l->code || d.retaddr > (uintptr_t)l->code_end)
+            return fk_fail(err, FK_BROKEN, NULL, NULL, d.address, d.index,
+                           "return address 0x%llx lies outside the program's code", (unsigned long long)d.retaddr);
+    return r == FK_ABSENT ? FK_OK : r;
+}
+
+/* Before the count word is read: the table must begin inside. */
+static fk_result all_within(const void *const *tables, size_t n, const fk_gen *g, const fk_abi *abi,
+                            const fk_native_limits *l, fk_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        uintptr_t p = (uintptr_t)tables[i], end = (uintptr_t)l->data_end;
+        fk_table t;
+        if (p % abi->word || p + abi->word > end)
+            return fk_fail(err, FK_BROKEN, NULL, NULL, p, FK_NO_ENTRY, "table %zu lies outside the program's data", i);
+        native_table(tables[i], g, abi, &t);
+        t.avail = end - p;
+        fk_result r = within(&t, l, err);
+        if (r)
+            return r;
+    }
+    return FK_OK;
+}
+
 static fk_result with_natives(const fk_index *old, const void *const *tables, size_t n,
                               const fk_gen *g, const fk_abi *abi, fk_index **out, fk_error *err)
 {
@@ -55,14 +87,15 @@ static fk_result with_natives(const fk_index *old, const void *const *tables, si
 }
 
 fk_result fk_index_build_native(const void *const *tables, size_t n, fk_generation generation,
-                                const fk_abi *abi, fk_index **out, fk_error *err)
+                                const fk_abi *abi, const fk_native_limits *limits, fk_index **out, fk_error *err)
 {
     const fk_gen *g = fk_gen_get(generation);
     *out = NULL;
     if (!g || !abi)
         return fk_fail(err, FK_BROKEN, NULL, NULL, 0, FK_NO_ENTRY,
                        "a native index needs a generation and an architecture");
-    return with_natives(NULL, tables, n, g, abi, out, err);
+    fk_result r = limits ? all_within(tables, n, g, abi, limits, err) : FK_OK;
+    return r ? r : with_natives(NULL, tables, n, g, abi, out, err);
 }
 
 /* Generation and architecture are those of the tables that are there. */

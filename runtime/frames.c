@@ -12,6 +12,7 @@
 #include "runtime/fail.h"
 
 extern const uintptr_t caml_frametable[];
+extern char __executable_start[], etext[], _end[]; /* of the program: the linker's */
 
 static fk_index *frame_index;
 
@@ -20,8 +21,9 @@ void fk_frames_init(void)
     size_t n = 0;
     while (caml_frametable[n])
         n++;
+    const fk_native_limits limits = {_end, __executable_start, etext};
     fk_error err;
-    if (fk_index_build_native((const void *const *)caml_frametable, n, FK_GEN_C, fk_here,
+    if (fk_index_build_native((const void *const *)caml_frametable, n, FK_GEN_C, fk_here, &limits,
                               &frame_index, &err) != FK_OK)
         fk_fatal("a frametable of this program cannot be read: %s", err.message);
 }

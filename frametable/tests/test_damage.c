@@ -198,7 +198,7 @@ static void build_all(fk_generation g)
     const fk_abi *abi = fk_abi_by_name("amd64");
     uint8_t *data = random_table(9, g, abi, 60, 0x10000, &size);
     const void *table = data;
-    if (data && fk_index_build_native(&table, 1, g, abi, &ix, &err) == FK_OK)
+    if (data && fk_index_build_native(&table, 1, g, abi, NULL, &ix, &err) == FK_OK)
         fk_index_free(ix);
     free(data);
 }

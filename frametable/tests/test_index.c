@@ -109,7 +109,7 @@ static fk_index *build(const model *m)
 {
     fk_index *ix;
     fk_error err;
-    assert_int_equal(fk_index_build_native((const void *const *)m->t, m->n, FK_GEN_C, host_abi(),
+    assert_int_equal(fk_index_build_native((const void *const *)m->t, m->n, FK_GEN_C, host_abi(), NULL,
                                            &ix, &err), FK_OK);
     return ix;
 }
@@ -226,7 +226,7 @@ static void test_too_far(void **state)
     clear_arena();
     add_descr(&arena[0], 0x400000, 8);
     add_descr(&arena[0], 0x400000 + ((uint64_t)1 << 32), 8);
-    assert_int_equal(fk_index_build_native(&t, 1, FK_GEN_C, host_abi(), &ix, &err), FK_BROKEN);
+    assert_int_equal(fk_index_build_native(&t, 1, FK_GEN_C, host_abi(), NULL, &ix, &err), FK_BROKEN);
     assert_null(ix);
     assert_non_null(strstr(err.message, "4 GB"));
 }
@@ -239,7 +239,7 @@ static void test_nothing(void **state)
     const void *t = &arena[0];
     (void)state;
     clear_arena();
-    assert_int_equal(fk_index_build_native(NULL, 0, FK_GEN_C, host_abi(), &ix, &err), FK_OK);
+    assert_int_equal(fk_index_build_native(NULL, 0, FK_GEN_C, host_abi(), NULL, &ix, &err), FK_OK);
     assert_int_equal(fk_index_count(ix), 0);
     assert_int_equal(fk_index_lookup(ix, 0, &d), FK_ABSENT);
     assert_int_equal(fk_index_remove_native(ix, &t, 1, &more, &err), FK_ABSENT);

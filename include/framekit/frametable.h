@@ -302,10 +302,16 @@ fk_result fk_index_add(const fk_index *, const fk_table *, fk_index **out, fk_er
 fk_result fk_index_remove(const fk_index *, const fk_table *, fk_index **out, fk_error *err);
 void fk_index_free(fk_index *);
 
+/* What a process knows about its own tables: none reaches beyond data_end, and return addresses
+ * lie in [code, code_end]. */
+typedef struct {
+    const void *data_end, *code, *code_end;
+} fk_native_limits;
 /* A table that is mapped in this process (a runtime's own): no ELF needed. The
- * index over `n` such tables, each the address of a count word. */
+ * index over `n` such tables, each the address of a count word. With limits every descriptor is
+ * held against them (FK_BROKEN); with NULL the tables are trusted. */
 fk_result fk_index_build_native(const void *const *tables, size_t n, fk_generation,
-                                const struct fk_abi *, fk_index **out, fk_error *err);
+                                const struct fk_abi *, const fk_native_limits *, fk_index **out, fk_error *err);
 /* The same index with n native tables more, or without them (FK_ABSENT: one is not in it). */
 fk_result fk_index_add_native(const fk_index *, const void *const *tables, size_t n, fk_index **out,
                               fk_error *err);
