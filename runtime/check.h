@@ -151,6 +151,7 @@ FK_NORETURN void fk_report_not_gc_point(struct walk *);
 struct finding {
     const char *rule;     /* stable id, docs/checking.md */
     uintptr_t ra;         /* the return address concerned; 0: none */
+    uintptr_t via;        /* the frame whose size led the walk there; 0: none */
     value object;         /* 0: none */
     const char *location; /* "stack slot 16"; NULL */
 };

@@ -77,7 +77,9 @@ void fk_lengths_taken(struct domain *d, const struct walk *w)
     if (!left || l->minors != d->minor_collections || left == d->st.young_ptr)
         return;
     struct finding f = {.rule = "alloc-length", .ra = w->ra};
-    fk_report(&f, "the code took %td words more than the lengths in the descriptor say", left - d->st.young_ptr);
+    ptrdiff_t more = left - d->st.young_ptr;
+    fk_report(&f, "the code took %td word(s) %s than the lengths in the descriptor add up to", more < 0 ? -more : more,
+              more < 0 ? "less" : "more");
 }
 
 uintptr_t fk_lengths_last(const struct domain *d) { return d->lengths ? d->lengths->ra : 0; }

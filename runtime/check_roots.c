@@ -188,7 +188,8 @@ void fk_check_root_value(struct walk *w, uint32_t entry, value *p)
     const char *why = fk_not_a_value(*p, true);
     if (!why)
         return;
-    struct finding f = {.rule = "root-value", .ra = w->ra, .location = location_text(l, where, sizeof where)};
+    struct finding f = {.rule = "root-value", .ra = w->ra, .via = w->previous,
+                        .location = location_text(l, where, sizeof where)};
     fk_report(&f, "a listed root holds 0x%zx, which is no value: %s", (size_t)*p, why);
 }
 

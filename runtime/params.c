@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/fail.h"
 #include "runtime/fiber.h"
+
+/* OCaml's own limit for nurseries; a stack that any address space could hold. */
+#define MAX_MINOR_WORDS ((uintptr_t)1 << 28)
+#define MAX_STACK_WORDS ((uintptr_t)1 << 40)
 
 struct params fk_params = {
     .minor_words = 256 << 10, .space_overhead = 120, .stack_words = 128 << 20, .max_overhead = 500,
@@ -55,6 +60,12 @@ void fk_params_init(void)
         p = getenv("CAMLRUNPARAM");
     if (p)
         parse(p);
+    if (fk_params.minor_words > MAX_MINOR_WORDS)
+        fk_fatal("OCAMLRUNPARAM: s=%zu is impossible: a nursery has at most %zu words", (size_t)fk_params.minor_words,
+                 (size_t)MAX_MINOR_WORDS);
+    if (fk_params.stack_words > MAX_STACK_WORDS)
+        fk_fatal("OCAMLRUNPARAM: l=%zu is impossible: a stack has at most %zu words", (size_t)fk_params.stack_words,
+                 (size_t)MAX_STACK_WORDS);
     if (fk_params.minor_words < 512)
         fk_params.minor_words = 512;
     if (fk_params.space_overhead == 0)

@@ -46,10 +46,10 @@ static void print_live(const fk_descr *d)
         fprintf(stderr, " none");
 }
 
-static void print_ra(uintptr_t ra)
+static void print_ra(const char *label, uintptr_t ra)
 {
     fk_descr d;
-    fprintf(stderr, "  return address: ");
+    fprintf(stderr, "  %s: ", label);
     print_location(ra);
     if (fk_frame_find(ra, &d))
         print_live(&d);
@@ -122,7 +122,9 @@ void fk_report(const struct finding *f, const char *format, ...)
     if (f->location)
         fprintf(stderr, "  location: %s\n", f->location);
     if (f->ra)
-        print_ra(f->ra);
+        print_ra("return address", f->ra);
+    if (f->via) /* the other suspect: with a wrong size there, the frame above is none */
+        print_ra("reached through", f->via);
     if (f->object)
         print_object(f->object);
     print_frames(fk_self);
