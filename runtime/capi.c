@@ -72,8 +72,10 @@ value caml_alloc_array(value (*f)(const char *), const char *const *p)
         return fk_atom(0);
     value a = fk_alloc(n, 0);
     ROOTS(1, &a);
-    for (uintptr_t i = 0; i < n; i++)
-        caml_modify(&FIELD(a, i), f(p[i]));
+    for (uintptr_t i = 0; i < n; i++) {
+        value x = f(p[i]); /* before the address: it may collect */
+        caml_modify(&FIELD(a, i), x);
+    }
     return UNROOT(a);
 }
 value caml_copy_string_array(const char *const *p) { return caml_alloc_array(fk_copy_string, p); }

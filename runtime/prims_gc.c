@@ -69,8 +69,10 @@ static value float_fields(const double *x, int n, int total)
 {
     value v = fk_alloc(total, 0);
     ROOTS(1, &v);
-    for (int i = 0; i < n; i++)
-        caml_modify(&FIELD(v, i), fk_copy_double(x[i]));
+    for (int i = 0; i < n; i++) {
+        value boxed = fk_copy_double(x[i]); /* before the address: it may collect */
+        caml_modify(&FIELD(v, i), boxed);
+    }
     return UNROOT(v);
 }
 

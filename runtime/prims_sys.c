@@ -39,8 +39,10 @@ static value string_array(char *const *s, size_t n)
         return fk_atom(0);
     value a = fk_alloc(n, 0);
     ROOTS(1, &a);
-    for (size_t i = 0; i < n; i++)
-        caml_modify(&FIELD(a, i), fk_copy_string(s[i]));
+    for (size_t i = 0; i < n; i++) {
+        value x = fk_copy_string(s[i]); /* before the address: it may collect */
+        caml_modify(&FIELD(a, i), x);
+    }
     return UNROOT(a);
 }
 

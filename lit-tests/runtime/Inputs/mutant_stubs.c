@@ -2,6 +2,11 @@
  * way stubs do. Built with OCaml's own headers, whose layouts the runtime shares. */
 #define CAML_INTERNALS
 #define NATIVE_CODE
+#if defined __s390x__ /* what OCaml's own build says: the C link lies above reserved words */
+#define TARGET_s390x
+#elif defined __powerpc64__
+#define TARGET_power
+#endif
 #include <stdint.h>
 #include <string.h>
 
