@@ -21,7 +21,12 @@ void fk_frames_init(void)
     size_t n = 0;
     while (caml_frametable[n])
         n++;
-    const fk_native_limits limits = {_end, __executable_start, etext};
+    /* Not an initialiser: as data it would be a dynamic relocation to a symbol whose value may be 0,
+     * which the loader takes for undefined. */
+    fk_native_limits limits;
+    limits.data_end = _end;
+    limits.code = __executable_start;
+    limits.code_end = etext;
     fk_error err;
     if (fk_index_build_native((const void *const *)caml_frametable, n, FK_GEN_C, fk_here, &limits,
                               &frame_index, &err) != FK_OK)
