@@ -56,7 +56,9 @@ class Program:
         self.path = os.path.join(self.folder, "prog")
         self.patience = 300
         began = time.monotonic()
-        self.want, _ = self.run("")
+        self.want, err = self.run("")
+        if self.want[0] != 0:
+            sys.exit("%s: exit code %s unedited and unchecked: %s" % (name, self.want[0], err))
         self.run("all")
         self.patience = 5 + 10 * (time.monotonic() - began)
 
