@@ -5,8 +5,8 @@
  * Domains are born in sequence, four at a time, allocate, collect, adopt what
  * dead ones left and die with callbacks pending. Every block that was reported
  * must be reported dead exactly once in the end, wherever it ended up; then a
- * second part starts, stops and discards profiles across domains, and a third one
- * lets each allocation fail in turn. */
+ * second part starts, stops and discards profiles across domains; a third one lets
+ * each allocation fail in turn, a fourth one counts what a poll runs. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -378,6 +378,35 @@ static long scarce(uint64_t seed)
     return turn;
 }
 
+/* --- part four: a poll stays short -------------------------------------------------------- */
+
+/* Many deaths at once: a poll of compiled code reports BATCH of them, the next ones the rest. */
+static void batches(uint64_t seed)
+{
+    fk_mp_host h;
+    fk_mp_profile *p = NULL;
+    if (!open_host(&h, 0, NULL, seed) || fk_mp_start(h.engine, 1, 0, TRACKER, &p) != FK_MP_OK)
+        exit(2);
+    long before = born - deaths, polls = 0;
+    while (born - deaths - before < 3 * BATCH)
+        allocate(&h);
+    collect(&h);
+    atomic_store(&all_dead, 1);
+    fk_mp_after_major(h.engine);
+    atomic_store(&all_dead, 0);
+    for (; h.engine->pending; polls++) {
+        long calls = deaths + moves;
+        fk_mp_run_callbacks(h.engine);
+        calls = deaths + moves - calls;
+        if (calls > BATCH || (h.engine->pending && calls < BATCH))
+            fail("a poll runs another number of callbacks than a batch");
+    }
+    if (polls < 3 || born - deaths != before)
+        fail("what a poll left was not reported");
+    fk_mp_profile_unref(p);
+    fk_mp_domain_delete(h.engine);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
@@ -414,6 +443,7 @@ int main(int argc, char **argv)
         fk_mp_domain_delete(host.engine);
     }
     printf("start, stop and discard across domains: %d failures\n", failures);
+    batches(seed);
     long turns = scarce(seed);
     printf("%s allocations failed in turn: %d failures\n", turns >= 50 ? "many" : "few", failures);
     return failures != 0;
