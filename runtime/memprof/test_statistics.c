@@ -184,8 +184,8 @@ static void compiled(double n, size_t words, size_t num_lens, const unsigned cha
         skip = skip < n ? skip : n;
         host.ptr -= (size_t)skip * words;
         n -= skip;
-        requests += skip + 1;
-        now += (uint64_t)(skip * (double)words) * word_takes;
+        requests += skip + (n > 0);
+        now += (uint64_t)((skip + (n > 0)) * (double)words) * word_takes;
         if (n <= 0)
             return;
         n--;
