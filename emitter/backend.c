@@ -73,7 +73,7 @@ typedef struct {
     cmm_unit *unit;
     const cmmc_options *options;
     const target *t;
-    struct lin_arena *arena;
+    struct lin_arena *arena, *scratch; /* of a function, of a pass */
     FILE *file;
     emit *e;             /* NULL: only text of the passes is wanted */
 } backend;
@@ -84,30 +84,45 @@ static void show(const backend *b, const lin_function *f, const char *after)
         lin_print(f, after, b->file);
 }
 
+static void pass(backend *b, lin_function *f, void (*run)(lin_function *))
+{
+    run(f);
+    lin_arena_reset(b->scratch);
+}
+
+static void before_registers(backend *b, lin_function *f)
+{
+    show(b, f, "selection");
+    if (b->options->polls)
+        pass(b, f, lin_polls);
+    if (b->options->comballoc)
+        pass(b, f, lin_comballoc);
+    show(b, f, "polls and combined allocations");
+    pass(b, f, lin_cse);
+    pass(b, f, lin_liveness);
+}
+
+static void to_registers(backend *b, lin_function *f)
+{
+    pass(b, f, lin_annotate);
+    pass(b, f, lin_regalloc);
+    pass(b, f, lin_spill);
+    pass(b, f, lin_layout);
+    show(b, f, "allocation");
+}
+
 static void compile_function(backend *b, const cmm_function *source)
 {
     uint32_t errors = b->unit->ndiags;
-    lin_function *f = lin_select(b->unit, source, b->options, b->t, b->arena);
-    show(b, f, "selection");
-    if (b->options->polls)
-        lin_polls(f);
-    if (b->options->comballoc)
-        lin_comballoc(f);
-    show(b, f, "polls and combined allocations");
-    lin_cse(f);
-    lin_dead_code(f);
-    lin_liveness(f);
-    if (!lin_check_derived(f) || b->unit->ndiags > errors) {
-        lin_arena_reset(b->arena);
-        return;
+    lin_function *f = lin_select(b->unit, source, b->options, b->t, b->arena, b->scratch);
+    lin_arena_reset(b->scratch);
+    before_registers(b, f);
+    if (lin_check_derived(f) && b->unit->ndiags == errors) {
+        to_registers(b, f);
+        if (b->e)
+            emit_function(b->e, f);
     }
-    lin_annotate(f);
-    lin_regalloc(f);
-    lin_spill(f);
-    lin_layout(f);
-    show(b, f, "allocation");
-    if (b->e)
-        emit_function(b->e, f);
+    lin_arena_reset(b->scratch);
     lin_arena_reset(b->arena);
 }
 
@@ -208,6 +223,7 @@ bool cmmc_compile(cmm_unit *unit, const cmmc_options *options, FILE *out)
         return false;
     }
     b.arena = lin_arena_new();
+    b.scratch = lin_arena_new();
     bool ok;
     if (options->stage == CMMC_EMIT_LINEAR) {
         compile_phrases(&b);
@@ -215,5 +231,6 @@ bool cmmc_compile(cmm_unit *unit, const cmmc_options *options, FILE *out)
     } else
         ok = to_assembly(&b);
     lin_arena_free(b.arena);
+    lin_arena_free(b.scratch);
     return ok;
 }

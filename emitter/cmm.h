@@ -396,6 +396,7 @@ typedef struct cmm_unit {
     const char *file;      /* as named by the user */
     const char *text;      /* the source, `length` bytes and a NUL */
     size_t length;
+    size_t text_room;      /* pages that the text is in; 0: it is in the arena */
     cmm_mode mode;         /* never CMM_AUTO once parsed */
     cmm_sym *unit_symbol;  /* "camlFoo": prefix of frametable, code_begin, ... */
     cmm_phrase *phrases;

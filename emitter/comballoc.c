@@ -56,7 +56,7 @@ void lin_comballoc(lin_function *f)
 {
     lin_insn *first, *later[MAX_BYTES / 16 + 1];
     uint32_t n = 0;
-    for (uint32_t k = 0; k < f->nblocks; k++) {
+    for (uint32_t k = 0; k < f->nblocks && f->nallocs > 1; k++) {
         if (f->blocks[k]->alloc_continues)
             continue;
         first = NULL;

@@ -19,9 +19,9 @@
 
 #include "emitter/target.h"
 
-typedef struct entry {
-    struct entry *next;      /* in its chain */
-    uint32_t chain;
+typedef struct {
+    uint32_t next;           /* in its chain: index + 1, 0 ends */
+    uint32_t hash;
     const lin_insn *insn;    /* with the arguments' values in `values` */
     lin_vreg result;
     uint32_t epoch;          /* of what it depends on */
@@ -49,10 +49,12 @@ typedef struct {
     lin_vreg *name;          /* by vreg: the older one that it is; itself */
     uint32_t last;           /* number given out last: values and epochs */
     state at;
-    entry **chains, **entries; /* entries: in order */
-    uint32_t mask, nentries;
+    uint32_t *chains;        /* by hash: index in entries + 1 */
+    entry *entries;          /* in order */
+    uint32_t mask, nentries, entries_room;
     undo *undos;
     uint32_t nundos, undos_room;
+    bool late;               /* a vreg got another name after a use was seen */
 } cse;
 
 /* --- what may be shared ------------------------------------------------------------------ */
@@ -103,14 +105,16 @@ static uint32_t hash(const cse *c, const lin_insn *i, uint32_t epoch)
     uint64_t h = i->op * 0x9e3779b97f4a7c15u ^ (uint64_t)i->imm ^ (uint64_t)i->disp << 20 ^ epoch;
     for (unsigned k = 0; k < i->nargs; k++)
         h = (h ^ c->value[i->ops[1 + k].v]) * 0x9e3779b97f4a7c15u;
-    return (uint32_t)(h >> 32) & c->mask;
+    return (uint32_t)((h ^ h >> 29) * 0x9e3779b97f4a7c15u >> 32);
 }
 
 /* --- the table --------------------------------------------------------------------------- */
-static const entry *find(const cse *c, const lin_insn *i, uint32_t epoch, uint32_t chain)
+static const entry *find(const cse *c, const lin_insn *i, uint32_t epoch, uint32_t hash)
 {
-    for (const entry *e = c->chains[chain]; e; e = e->next) {
-        if (e->epoch != epoch || !same_operation(c, e->insn, i))
+    for (uint32_t at = c->chains[hash & c->mask]; at;) {
+        const entry *e = &c->entries[at - 1];
+        at = e->next;
+        if (e->hash != hash || e->epoch != epoch || !same_operation(c, e->insn, i))
             continue;
         bool same = true;
         for (unsigned k = 0; k < i->nargs; k++)
@@ -121,30 +125,35 @@ static const entry *find(const cse *c, const lin_insn *i, uint32_t epoch, uint32
     return NULL;
 }
 
-static void put(cse *c, const lin_insn *i, uint32_t epoch, uint32_t chain)
+static void *grow(void *array, uint32_t *room, size_t size)
 {
-    entry *e = c->entries[c->nentries];
-    if (!e)
-        e = c->entries[c->nentries] = lin_alloc(c->f->arena, sizeof *e);
-    e->next = c->chains[chain];
-    e->chain = chain;
+    *room = *room ? 2 * *room : 64;
+    array = realloc(array, *room * size);
+    if (!array)
+        abort();
+    return array;
+}
+
+static void put(cse *c, const lin_insn *i, uint32_t epoch, uint32_t hash)
+{
+    if (c->nentries == c->entries_room)
+        c->entries = grow(c->entries, &c->entries_room, sizeof *c->entries);
+    entry *e = &c->entries[c->nentries++];
+    uint32_t *chain = &c->chains[hash & c->mask];
+    e->next = *chain;
+    e->hash = hash;
     e->insn = i;
     e->result = i->ops[0].v;
     e->epoch = epoch;
     for (unsigned k = 0; k < i->nargs; k++)
         e->values[k] = c->value[i->ops[1 + k].v];
-    c->chains[chain] = e;
-    c->nentries++;
+    *chain = c->nentries;
 }
 
 static void set_value(cse *c, lin_vreg v, uint32_t value)
 {
-    if (c->nundos == c->undos_room) {
-        c->undos_room = c->undos_room ? 2 * c->undos_room : 64;
-        c->undos = realloc(c->undos, c->undos_room * sizeof *c->undos);
-        if (!c->undos)
-            abort();
-    }
+    if (c->nundos == c->undos_room)
+        c->undos = grow(c->undos, &c->undos_room, sizeof *c->undos);
     c->undos[c->nundos++] = (undo){v, c->value[v]};
     c->value[v] = value;
 }
@@ -159,12 +168,17 @@ static bool has_one_definition(const cse *c, lin_vreg v)
 static void share(cse *c, lin_block *b, lin_insn *i, lin_vreg older)
 {
     lin_vreg v = i->ops[0].v;
+    for (unsigned k = 0; k < i->nargs; k++)
+        c->f->uses[lin_arg(i, k)->v]--;
     if (has_one_definition(c, v)) {
         c->name[v] = older;
+        c->late |= c->f->uses[v] > 0;
         lin_remove(b, i);
     } else {
         lin_insn *move = lin_new_insn(c->f, LIN_MOVE, 1, 1);
         move->dbg = i->dbg;
+        move->number = i->number;
+        c->f->uses[older]++;
         move->ops[0].v = v;
         move->ops[1].v = older;
         lin_insert_before(b, i, move);
@@ -175,8 +189,8 @@ static void share(cse *c, lin_block *b, lin_insn *i, lin_vreg older)
 
 static void candidate(cse *c, lin_block *b, lin_insn *i)
 {
-    uint32_t epoch = epoch_of(c, i), chain = hash(c, i, epoch);
-    const entry *e = find(c, i, epoch, chain);
+    uint32_t epoch = epoch_of(c, i), key = hash(c, i, epoch);
+    const entry *e = find(c, i, epoch, key);
     if (e && is_constant(i)) {
         set_value(c, i->ops[0].v, c->value[e->result]);
         return;
@@ -186,7 +200,7 @@ static void candidate(cse *c, lin_block *b, lin_insn *i)
         return;
     }
     if (has_one_definition(c, i->ops[0].v)) {
-        put(c, i, epoch, chain);
+        put(c, i, epoch, key);
         return;
     }
     set_value(c, i->ops[0].v, ++c->last);
@@ -210,12 +224,22 @@ static void other(cse *c, lin_insn *i)
             set_value(c, i->ops[k].v, ++c->last);
 }
 
+static void use_names(cse *c, lin_insn *i)
+{
+    for (unsigned k = 0; k < i->nargs; k++) {
+        lin_vreg v = c->name[lin_arg(i, k)->v];
+        lin_arg(i, k)->v = v;
+        c->f->uses[v]++;
+    }
+}
+
 static void block(cse *c, lin_block *b)
 {
+    uint32_t n = 0;
     for (lin_insn *i = b->first, *next; i; i = next) {
         next = i->next;
-        for (unsigned k = 0; k < i->nargs; k++)
-            lin_arg(i, k)->v = c->name[lin_arg(i, k)->v];
+        i->number = ++n;
+        use_names(c, i);
         if (is_candidate(i))
             candidate(c, b, i);
         else
@@ -239,8 +263,8 @@ static visit enter(cse *c, lin_block *b)
 static void restore(cse *c, const visit *v)
 {
     while (c->nentries > v->nentries) {
-        entry *e = c->entries[--c->nentries];
-        c->chains[e->chain] = e->next;
+        const entry *e = &c->entries[--c->nentries];
+        c->chains[e->hash & c->mask] = e->next;
     }
     while (c->nundos > v->nundos) {
         undo *u = &c->undos[--c->nundos];
@@ -269,49 +293,33 @@ static void extended_block(cse *c, lin_block *root, visit *stack)
     restore(c, &outside);
 }
 
-/* Blocks that come before the definition of a name they use (loops). */
+/* Blocks that come before the definition of a name they use. Definitions dominate uses, so
+ * there are none; but that is the checker's promise, not this pass's. */
 static void rename_rest(cse *c)
 {
+    memset(c->f->uses, 0, c->f->nv * sizeof *c->f->uses);
     for (uint32_t k = 0; k < c->f->nrpo; k++)
         for (lin_insn *i = c->f->rpo[k]->first; i; i = i->next)
-            for (unsigned a = 0; a < i->nargs; a++)
-                lin_arg(i, a)->v = c->name[lin_arg(i, a)->v];
-}
-
-static uint32_t count_candidates(const lin_function *f)
-{
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < f->nrpo; k++)
-        for (const lin_insn *i = f->rpo[k]->first; i; i = i->next)
-            n += is_candidate(i);
-    return n;
+            use_names(c, i);
 }
 
 void lin_cse(lin_function *f)
 {
-    uint32_t n = count_candidates(f);
-    if (n < 2)
-        return;
     cse c = {.f = f, .last = f->nv, .mask = 15};
-    while (c.mask < n)
+    while (c.mask < f->ninsns / 2)
         c.mask = 2 * c.mask + 1;
-    c.value = malloc(f->nv * sizeof *c.value);
-    c.name = malloc(f->nv * sizeof *c.name);
-    c.chains = calloc(c.mask + 1, sizeof(entry *));
-    c.entries = calloc(n, sizeof(entry *));
-    visit *stack = malloc(f->nrpo * sizeof *stack);
-    if (!c.value || !c.name || !c.chains || !c.entries || !stack)
-        abort();
+    f->uses = lin_alloc(f->arena, f->nv * sizeof *f->uses);
+    c.value = lin_scratch(f, f->nv, sizeof *c.value);
+    c.name = lin_scratch(f, f->nv, sizeof *c.name);
+    c.chains = lin_scratch(f, c.mask + 1, sizeof *c.chains);
+    visit *stack = lin_scratch(f, f->nrpo, sizeof *stack);
     for (lin_vreg v = 0; v < f->nv; v++)
         c.value[v] = c.name[v] = v;
     for (uint32_t k = 0; k < f->nrpo; k++)
         if (!goes_on(f->rpo[k]))
             extended_block(&c, f->rpo[k], stack);
-    rename_rest(&c);
-    free(c.value);
-    free(c.name);
-    free(c.chains);
+    if (c.late)
+        rename_rest(&c);
     free(c.entries);
     free(c.undos);
-    free(stack);
 }

@@ -176,8 +176,11 @@ void ra_entry(ra *a, lin_block *b)
         for (uint32_t k = 0; b->pred[p]->done && k < b->pred[p]->nexit; k++)
             a->count[b->pred[p]->exit[k].v] = 0;
     qsort(c, n, sizeof *c, by_next);
-    b->entry = lin_alloc(a->f->arena, 64 * sizeof *b->entry);
+    lin_root entry[64];
+    b->entry = entry;
     take_all(a, b, c, n);
+    b->entry = lin_alloc(a->f->arena, (b->nentry + 1) * sizeof *b->entry);
+    memcpy(b->entry, entry, b->nentry * sizeof *b->entry);
     free(c);
 }
 
@@ -249,15 +252,20 @@ void ra_parallel(ra *a, ra_copy *c, unsigned n, lin_block *b, lin_insn *at)
 }
 
 /* --- edges ------------------------------------------------------------------------------ */
-static unsigned edge_copies(const lin_block *p, const lin_block *s, ra_copy *c)
+static unsigned edge_copies(ra *a, const lin_block *p, const lin_block *s, ra_copy *c)
 {
-    unsigned n = 0, differ = 0;
+    unsigned differ = 0;
+    for (uint32_t k = 0; k < p->nexit; k++)
+        a->count[p->exit[k].v] = k + 1;
     for (uint32_t k = 0; k < s->nentry; k++) {
-        c[n] = (ra_copy){s->entry[k].v, s->entry[k].place, exit_place(p, s->entry[k].v)};
-        differ += c[n].from != c[n].to;
-        n++;
+        lin_vreg v = s->entry[k].v;
+        uint32_t at = a->count[v];
+        c[k] = (ra_copy){v, s->entry[k].place, at ? p->exit[at - 1].place : LIN_NONE};
+        differ += c[k].from != c[k].to;
     }
-    return differ ? n : 0;
+    for (uint32_t k = 0; k < p->nexit; k++)
+        a->count[p->exit[k].v] = 0;
+    return differ ? s->nentry : 0;
 }
 
 /* A block on the edge, for code that neither end can hold. */
@@ -278,7 +286,7 @@ static void fix_edge(ra *a, lin_block *p, uint32_t succ)
 {
     ra_copy c[64];
     lin_block *s = p->succ[succ];
-    unsigned n = edge_copies(p, s, c);
+    unsigned n = edge_copies(a, p, s, c);
     if (!n)
         return;
     if (p->nsucc == 1) {
@@ -290,10 +298,11 @@ static void fix_edge(ra *a, lin_block *p, uint32_t succ)
     ra_parallel(a, c, n, mid, mid->last);
 }
 
+/* A block with one predecessor starts with what that one leaves (single_entry). */
 void ra_edges(ra *a)
 {
     for (uint32_t k = 0; k < a->f->nrpo; k++)
         for (uint32_t s = 0; s < a->f->rpo[k]->nsucc; s++)
-            if (a->f->rpo[k]->succ[s]->nentry)
+            if (a->f->rpo[k]->succ[s]->nentry && a->f->rpo[k]->succ[s]->npred > 1)
                 fix_edge(a, a->f->rpo[k], s);
 }

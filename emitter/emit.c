@@ -43,6 +43,18 @@ const char *e_reg(emit *e, lin_place p)
     return e->m->name[p];
 }
 
+const char *e_text(const char *format, ...)
+{
+    static char buf[8][160];
+    static unsigned n;
+    char *b = buf[n++ % 8];
+    va_list args;
+    va_start(args, format);
+    out_vprint(b, sizeof buf[0], format, args);
+    va_end(args);
+    return b;
+}
+
 /* Letters, digits, _ and . stay; other bytes become $xx, as OCaml spells them. A name that
  * then starts with $ or a digit is quoted, or it would be a constant; `.` alone and .L names
  * belong to the assembler, so their dot is spelled too. */
@@ -156,10 +168,8 @@ int64_t e_incoming(emit *e, int64_t n)
 static bool wants_frame(const emit *e, const lin_insn *i)
 {
     switch (i->op) {
-    case LIN_ALLOC: case LIN_POLL: case LIN_CALL: case LIN_EXTCALL: case LIN_CCALL: case LIN_PUSHTRAP:
-    case LIN_PUSHAREA:
-        return true;
-    case LIN_CHECKBOUND:
+    case LIN_ALLOC: case LIN_POLL: case LIN_CALL: case LIN_EXTCALL: case LIN_CCALL:
+    case LIN_PUSHTRAP: case LIN_PUSHAREA: case LIN_CHECKBOUND:
         return true;
     case LIN_RAISE:
         return i->cc != LIN_RAISE_NOTRACE;
@@ -260,6 +270,18 @@ void e_loc(emit *e, const cmm_dbg *dbg)
 void e_descriptor(emit *e, lin_insn *i, uint32_t label)
 {
     tables_add(e->tables, e, i, label);
+}
+
+void e_describe(emit *e, lin_insn *i)
+{
+    uint32_t label = e_new_label(e);
+    e_label(e, label);
+    e_descriptor(e, i, label);
+}
+
+uint32_t e_area(const lin_insn *i)
+{
+    return (8 * i->u.call->stack_words + 15) & ~15u;
 }
 
 ool *e_out_of_line(emit *e, ool_kind kind, lin_insn *i)

@@ -25,11 +25,16 @@ static lin_block *through(lin_block *b)
     return b;
 }
 
-static void thread_jumps(lin_function *f)
+static bool thread_jumps(lin_function *f)
 {
+    bool changed = false;
     for (uint32_t k = 0; k < f->nrpo; k++)
-        for (uint32_t s = 0; s < f->rpo[k]->nsucc; s++)
-            f->rpo[k]->succ[s] = through(f->rpo[k]->succ[s]);
+        for (uint32_t s = 0; s < f->rpo[k]->nsucc; s++) {
+            lin_block *to = through(f->rpo[k]->succ[s]);
+            changed |= to != f->rpo[k]->succ[s];
+            f->rpo[k]->succ[s] = to;
+        }
+    return changed;
 }
 
 static bool is_cold(const lin_block *b)
@@ -39,8 +44,8 @@ static bool is_cold(const lin_block *b)
 
 void lin_layout(lin_function *f)
 {
-    thread_jumps(f);
-    lin_order(f);
+    if (thread_jumps(f))
+        lin_order(f);
     f->layout = lin_alloc(f->arena, (f->nrpo + 1) * sizeof *f->layout);
     f->nlayout = 0;
     for (uint32_t k = 0; k < f->nrpo; k++)

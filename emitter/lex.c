@@ -126,6 +126,7 @@ enum {
     BLANK = 8,
     DELIM = 16, /* ends a word of a dump */
     PUNCT = 32, /* of dialect operators */
+    ALONE = 64, /* starts a token that is the same in all forms */
 };
 static unsigned char classes[256];
 
@@ -140,6 +141,7 @@ static void init_classes(void) {
         k |= c == ' ' || c == '\t' || c == '\f' || c == '\n' || c == '\r' ? BLANK : 0;
         k |= (k & BLANK) || (c != 0 && strchr("()[]{\"", c)) ? DELIM : 0;
         k |= c != 0 && strchr("+-*/<>=!", c) ? PUNCT : 0;
+        k |= c != 0 && strchr("()[]\"{", c) ? ALONE : 0;
         classes[c] = k;
     }
 }
@@ -184,6 +186,23 @@ static int digit_value(char c) {
                                   : 99;
 }
 
+/* A number that fits without looking: up to 18 decimal digits after a minus or not. */
+static bool short_decimal(const char *s, const char *end, int64_t *out) {
+    const char *d = s + (*s == '-');
+    if (end - d > 18 || d == end) {
+        return false;
+    }
+    int64_t v = 0;
+    for (; d < end; d++) {
+        if (!(cls(d) & DIGIT)) {
+            return false;
+        }
+        v = 10 * v + (*d - '0');
+    }
+    *out = *s == '-' ? -v : v;
+    return true;
+}
+
 /* Digits at s in `base` into *v; *over when they need more than 64 bits. */
 static const char *scan_digits(const char *s, unsigned base, uint64_t *v, bool *over) {
     *v = 0;
@@ -208,6 +227,10 @@ static bool dump_int(const char *s, const char *end, int64_t *out) {
 
 /* The dialect's integer: 63 bits. Prefixed literals may fill 63 bits and wrap. */
 static void dialect_int(parser *p, const char *s, const char *end) {
+    if (short_decimal(s, end, &p->tok.u.i)) {
+        finish(p, T_INT, end);
+        return;
+    }
     bool neg = *s == '-', over;
     const char *d = s + neg;
     unsigned base = 10;
@@ -406,11 +429,8 @@ static void lex_loc(parser *p, const char *s) {
 }
 
 /* --- words ------------------------------------------------------------------------ */
-static void set_word(parser *p, const char *s, const char *e) {
-    if (memchr(s, 0, (size_t)(e - s)) != NULL) {
-        fail_at(p, offset(p, s), "a name may not hold a zero byte");
-    }
-    cmm_sym *sym = cmm_intern(p->unit, s, (size_t)(e - s));
+static void set_hashed_word(parser *p, const char *s, const char *e, uint32_t hash) {
+    cmm_sym *sym = cmm_intern_hashed(p->unit, s, (size_t)(e - s), hash);
     p->tok.sym = sym;
     p->tok.str = s;
     p->tok.len = (uint32_t)(e - s);
@@ -420,16 +440,32 @@ static void set_word(parser *p, const char *s, const char *e) {
     finish(p, T_WORD, e);
 }
 
+static void set_word(parser *p, const char *s, const char *e) {
+    uint32_t h = CMM_HASH_START;
+    for (const char *c = s; c < e; c++) {
+        h = cmm_hash_byte(h, *c);
+    }
+    set_hashed_word(p, s, e, h);
+}
+
 static void dialect_ident(parser *p, const char *s) {
     const char *e = s + 1;
-    while (cls(e) & INNER) {
-        e++;
+    uint32_t h = cmm_hash_byte(CMM_HASH_START, *s);
+    for (; cls(e) & INNER; e++) {
+        h = cmm_hash_byte(h, *e);
     }
     if (*e == '/') {
+        h = cmm_hash_byte(h, *e);
         for (e++; cls(e) & DIGIT; e++) {
+            h = cmm_hash_byte(h, *e);
         }
     }
-    set_word(p, s, e);
+    set_hashed_word(p, s, e, h);
+}
+
+static bool is_operator(const parser *p, const char *s, size_t len) {
+    const cmm_sym *sym = cmm_find(p->unit, s, len);
+    return sym != NULL && sym->number < p->nkeywords && p->keywords[sym->number].kw <= K_MINUS_F;
 }
 
 /* The longest operator at s. */
@@ -441,12 +477,9 @@ static void dialect_operator(parser *p, const char *s) {
     for (size_t n = run; n > 0; n--) {
         bool suffix = s[n] != 0 && strchr("afvus", s[n]) != NULL;
         for (size_t len = n + suffix; len >= n; len--) {
-            for (uint32_t i = 0; i < p->nkeywords && p->keywords[i].kw <= K_MINUS_F; i++) {
-                const char *name = p->keywords[i].name;
-                if (strncmp(name, s, len) == 0 && name[len] == 0) {
-                    set_word(p, s, s + len);
-                    return;
-                }
+            if (is_operator(p, s, len)) {
+                set_word(p, s, s + len);
+                return;
             }
         }
     }
@@ -489,25 +522,18 @@ static void illegal(parser *p, const char *s) {
 }
 
 static bool lex_common(parser *p, const char *s) {
-    static const struct {
-        char c;
-        token_kind kind;
-    } single[] = {{'(', T_LPAREN}, {')', T_RPAREN}, {'[', T_LBRACKET}, {']', T_RBRACKET}};
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
-        if (*s == single[i].c) {
-            finish(p, single[i].kind, s + 1);
-            return true;
-        }
+    if (!(cls(s) & ALONE)) {
+        return false;
     }
-    if (*s == '"') {
-        lex_string(p, s + 1);
-        return true;
+    switch (*s) {
+    case '(': finish(p, T_LPAREN, s + 1); break;
+    case ')': finish(p, T_RPAREN, s + 1); break;
+    case '[': finish(p, T_LBRACKET, s + 1); break;
+    case ']': finish(p, T_RBRACKET, s + 1); break;
+    case '"': lex_string(p, s + 1); break;
+    default: lex_loc(p, s + 1); break;
     }
-    if (*s == '{') {
-        lex_loc(p, s + 1);
-        return true;
-    }
-    return false;
+    return true;
 }
 
 static void next_dialect(parser *p) {
@@ -539,6 +565,8 @@ static void dump_number(parser *p, const char *s, const char *e) {
             fail_at(p, p->tok.pos, "0f needs 16 hex digits (8 in `single')");
         }
         finish(p, T_FLOAT, e);
+    } else if (short_decimal(s, e, &p->tok.u.i)) {
+        finish(p, T_INT, e);
     } else if (memchr(s, '.', n) || memchr(s, 'e', n)) {
         to_double(p, s, e);
     } else if (dump_int(s, e, &p->tok.u.i)) {
@@ -580,10 +608,12 @@ static const char *cut_colon(const char *s, const char *e) {
 
 static void dump_word(parser *p, const char *s) {
     const char *e = s;
-    bool number = (cls(s) & DIGIT) || (*s == '-' && (cls(s + 1) & DIGIT));
+    bool number = (cls(s) & DIGIT) || (*s == '-' && (cls(s + 1) & DIGIT)), zero = false;
     bool stop_at_colon = number || p->mode == CMM_LOSSLESS;
-    while (e < p->end && !(cls(e) & DELIM) && !(stop_at_colon && *e == ':')) {
-        e++;
+    uint32_t h = CMM_HASH_START;
+    for (; e < p->end && !(cls(e) & DELIM) && !(stop_at_colon && *e == ':'); e++) {
+        h = cmm_hash_byte(h, *e);
+        zero |= *e == 0;
     }
     if (e == s) {
         illegal(p, s);
@@ -592,8 +622,12 @@ static void dump_word(parser *p, const char *s) {
         dump_number(p, s, e);
     } else if (p->mode == CMM_DCMM && special_float(p, s, e)) {
         return;
+    } else if (zero) {
+        fail_at(p, offset(p, s), "a name may not hold a zero byte");
+    } else if (p->mode == CMM_DCMM) {
+        set_word(p, s, cut_colon(s, e));
     } else {
-        set_word(p, s, p->mode == CMM_DCMM ? cut_colon(s, e) : e);
+        set_hashed_word(p, s, e, h);
     }
 }
 
@@ -614,22 +648,25 @@ static const char *skip_dump(parser *p) {
 
 /* "cmm:" is a word although lossless words end at colons. */
 static bool lex_cmm(parser *p, const char *s) {
-    if (p->end - s < 4 || memcmp(s, "cmm:", 4) != 0) {
+    if (*s != 'c' || p->end - s < 4 || memcmp(s, "cmm:", 4) != 0) {
         return false;
     }
     set_word(p, s, s + 4);
     return true;
 }
 
+static bool is_glued(const parser *p, const char *s) {
+    return s > p->start && !(cls(s - 1) & BLANK) && s[-1] != '(';
+}
+
 static void next_dump(parser *p) {
     const char *s = skip_dump(p);
     p->tok.pos = offset(p, s);
-    bool glued = s > p->start && !(cls(s - 1) & BLANK) && s[-1] != '(';
     if (s >= p->end) {
         finish(p, T_EOF, s);
     } else if (lex_common(p, s) || lex_cmm(p, s)) {
         return;
-    } else if (*s == ':' && (glued || p->mode == CMM_LOSSLESS)) {
+    } else if (*s == ':' && (p->mode == CMM_LOSSLESS || is_glued(p, s))) {
         finish(p, T_COLON, s + 1);
     } else {
         dump_word(p, s);

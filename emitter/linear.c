@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emitter/linear.h"
+#include "emitter/pages.h"
 
 const lin_op_info lin_ops[LIN_TARGET] = {
 #define LIN_X(id, name, flags) {name, flags},
@@ -42,27 +43,49 @@ lin_cc lin_swap(lin_cc cc)
     return table[cc];
 }
 
-/* --- memory: chunks that a reset keeps ---------------------------------------- */
-enum { CHUNK = 1 << 18 };
+/* --- memory: chunks that a reset keeps ----------------------------------------
+ * A chunk is zero when it comes from the system; what was used before a reset is cleared
+ * again when it is handed out, just before it is written: a function of 20 MB is never
+ * swept for nothing, a small one finds its memory in the cache.
+ *
+ *      data      clean  used before, not zero | zero
+ *      |--------------------------------------|-----------|
+ *            at -> next to be handed out                  end
+ */
+enum { FIRST_CHUNK = 1 << 18 };
 
 typedef struct chunk {
     struct chunk *next;
-    size_t room, used;    /* used: once it is no longer the current one */
-    char data[];
+    char *data, *clean, *end;
 } chunk;
 
 struct lin_arena {
+    char *at, *clean, *end; /* of the current chunk */
     chunk *first, *current;
-    size_t used;
 };
 
 static chunk *new_chunk(size_t room)
 {
-    chunk *c = calloc(1, sizeof *c + room);
+    chunk *c = calloc(1, sizeof *c);
     if (!c)
         abort();
-    c->room = room;
+    c->data = c->clean = pages_get(&room);
+    c->end = c->data + room;
     return c;
+}
+
+static void enter_chunk(struct lin_arena *a, chunk *c)
+{
+    a->current = c;
+    a->at = c->data;
+    a->clean = c->clean;
+    a->end = c->end;
+}
+
+static void leave_chunk(struct lin_arena *a)
+{
+    if (a->at > a->clean)
+        a->current->clean = a->at;
 }
 
 struct lin_arena *lin_arena_new(void)
@@ -70,8 +93,8 @@ struct lin_arena *lin_arena_new(void)
     struct lin_arena *a = malloc(sizeof *a);
     if (!a)
         abort();
-    a->first = a->current = new_chunk(CHUNK);
-    a->used = 0;
+    a->first = new_chunk(FIRST_CHUNK);
+    enter_chunk(a, a->first);
     return a;
 }
 
@@ -79,45 +102,53 @@ void lin_arena_free(struct lin_arena *a)
 {
     for (chunk *c = a->first, *next; c; c = next) {
         next = c->next;
+        pages_put(c->data, (size_t)(c->end - c->data));
         free(c);
     }
     free(a);
 }
 
-/* Memory is handed out zeroed: what was used is cleared here at once. */
 void lin_arena_reset(struct lin_arena *a)
 {
-    for (chunk *c = a->first; c; c = c->next) {
-        memset(c->data, 0, c == a->current ? a->used : c->used);
-        if (c == a->current)
-            break;
-    }
-    a->current = a->first;
-    a->used = 0;
+    leave_chunk(a);
+    enter_chunk(a, a->first);
 }
 
 static void next_chunk(struct lin_arena *a, size_t n)
 {
     chunk *c = a->current->next;
-    a->current->used = a->used;
-    if (!c || c->room < n) {
-        chunk *fresh = new_chunk(n > CHUNK ? n : CHUNK);
+    leave_chunk(a);
+    if (!c || (size_t)(c->end - c->data) < n) {
+        chunk *fresh = new_chunk(n > PAGES_HUGE ? n : PAGES_HUGE);
         fresh->next = c;
         a->current->next = fresh;
         c = fresh;
     }
-    a->current = c;
-    a->used = 0;
+    enter_chunk(a, c);
+}
+
+/* Not zeroed. */
+static void *take(struct lin_arena *a, size_t n)
+{
+    n = (n + 7) & ~(size_t)7;
+    if ((size_t)(a->end - a->at) < n)
+        next_chunk(a, n);
+    char *p = a->at;
+    a->at += n;
+    return p;
 }
 
 void *lin_alloc(struct lin_arena *a, size_t n)
 {
-    n = (n + 7) & ~(size_t)7;
-    if (a->current->room - a->used < n)
-        next_chunk(a, n);
-    void *p = a->current->data + a->used;
-    a->used += n;
+    char *p = take(a, n);
+    if (p < a->clean)
+        memset(p, 0, n < (size_t)(a->clean - p) ? n : (size_t)(a->clean - p));
     return p;
+}
+
+void *lin_scratch(lin_function *f, size_t count, size_t size)
+{
+    return lin_alloc(f->scratch, count * size);
 }
 
 /* --- building -------------------------------------------------------------------- */
@@ -152,17 +183,12 @@ lin_block *lin_new_block(lin_function *f)
 
 lin_insn *lin_new_insn(lin_function *f, lin_op op, unsigned nres, unsigned nargs)
 {
-    lin_insn *i = lin_alloc(f->arena, sizeof *i + (nres + nargs) * sizeof *i->ops);
-    i->op = op;
-    i->nres = nres;
-    i->nargs = nargs;
-    i->base = i->index = -1;
-    i->scale = 1;
-    i->ops = (lin_operand *)(i + 1);
-    for (unsigned k = 0; k < nres + nargs; k++) {
-        i->ops[k].place = LIN_NONE;
-        i->ops[k].want = -1;
-    }
+    lin_insn *i = take(f->arena, sizeof *i + (nres + nargs) * sizeof *i->ops);
+    f->ninsns++;
+    f->nallocs += op == LIN_ALLOC;
+    *i = (lin_insn){.op = op, .nres = nres, .nargs = nargs, .base = -1, .index = -1, .scale = 1};
+    for (unsigned k = 0; k < nres + nargs; k++)
+        i->ops[k] = (lin_operand){.place = LIN_NONE, .want = -1};
     return i;
 }
 
@@ -213,7 +239,7 @@ void lin_remove(lin_block *b, lin_insn *i)
 void lin_set_succs(lin_function *f, lin_block *b, unsigned n, lin_block *const *succ)
 {
     b->nsucc = n;
-    b->succ = lin_alloc(f->arena, n * sizeof *b->succ);
+    b->succ = n <= 2 ? b->succ2 : lin_alloc(f->arena, n * sizeof *b->succ);
     if (n)
         memcpy(b->succ, succ, n * sizeof *b->succ);
 }
@@ -240,14 +266,22 @@ static lin_block *edge(const lin_block *b, uint32_t n)
     return b->succ[b->nsucc - 1 - n];
 }
 
+/* A block seen first starts with what the walk will find out about it. */
+static visit open_block(lin_block *b, uint8_t *state)
+{
+    state[b->id] = OPEN;
+    b->is_loop = false;
+    b->loop_depth = 0;
+    b->loop_head = NULL;
+    b->npred = 0;
+    return (visit){b, 0};
+}
+
 static void visit_all(lin_function *f, uint8_t *state)
 {
-    visit *stack = malloc((f->nblocks + 1) * sizeof *stack);
-    if (!stack)
-        abort();
+    visit *stack = lin_scratch(f, f->nblocks + 1, sizeof *stack);
     uint32_t n = f->nblocks, top = 0;
-    stack[top++] = (visit){f->blocks[0], 0};
-    state[0] = OPEN;
+    stack[top++] = open_block(f->blocks[0], state);
     while (top) {
         visit *v = &stack[top - 1];
         if (v->next == num_edges(v->b)) {
@@ -256,29 +290,24 @@ static void visit_all(lin_function *f, uint8_t *state)
             top--;
             continue;
         }
+        bool to_handler = v->b->handler && v->next == 0;
         lin_block *s = edge(v->b, v->next++);
         if (state[s->id] == OPEN)
-            s->is_loop = true;
-        else if (state[s->id] == UNSEEN) {
-            state[s->id] = OPEN;
-            stack[top++] = (visit){s, 0};
-        }
+            s->is_loop = f->has_loops = true;
+        else if (state[s->id] == UNSEEN)
+            stack[top++] = open_block(s, state);
+        s->npred += !to_handler;
     }
-    free(stack);
     f->nrpo = f->nblocks - n;
     memmove(f->rpo, f->rpo + n, f->nrpo * sizeof *f->rpo);
 }
 
 static void add_preds(lin_function *f)
 {
-    for (uint32_t i = 0; i < f->nrpo; i++)
-        f->rpo[i]->npred = 0;
-    for (uint32_t i = 0; i < f->nrpo; i++)
-        for (uint32_t k = 0; k < f->rpo[i]->nsucc; k++)
-            f->rpo[i]->succ[k]->npred++;
     for (uint32_t i = 0; i < f->nrpo; i++) {
         lin_block *b = f->rpo[i];
-        b->pred = lin_alloc(f->arena, b->npred * sizeof *b->pred);
+        b->order = i;
+        b->pred = b->npred <= 2 ? b->pred2 : lin_alloc(f->arena, b->npred * sizeof *b->pred);
         b->npred = 0;
     }
     for (uint32_t i = 0; i < f->nrpo; i++)
@@ -286,14 +315,6 @@ static void add_preds(lin_function *f)
             lin_block *s = f->rpo[i]->succ[k];
             s->pred[s->npred++] = f->rpo[i];
         }
-}
-
-static bool block_kills(const lin_block *b)
-{
-    for (const lin_insn *i = b->first; i; i = i->next)
-        if (lin_flags(i) & LIN_KILLS)
-            return true;
-    return false;
 }
 
 /* Members of a natural loop: walk back from its back edges to the header. `mark`
@@ -327,34 +348,21 @@ static void mark_loop(lin_block *head, uint32_t *mark, lin_block **work)
 
 static void find_loops(lin_function *f)
 {
-    uint32_t *mark = calloc(f->nblocks, sizeof *mark);
-    lin_block **work = malloc((f->nblocks + 1) * sizeof *work);
-    if (!mark || !work)
-        abort();
+    uint32_t *mark = lin_scratch(f, f->nblocks, sizeof *mark);
+    lin_block **work = lin_scratch(f, f->nblocks + 1, sizeof *work);
     for (uint32_t i = 0; i < f->nrpo; i++)
         if (f->rpo[i]->is_loop)
             mark_loop(f->rpo[i], mark, work);
-    free(mark);
-    free(work);
 }
 
 void lin_order(lin_function *f)
 {
-    uint8_t *state = calloc(f->nblocks, 1);
-    if (!state)
-        abort();
-    for (uint32_t i = 0; i < f->nblocks; i++) {
-        f->blocks[i]->is_loop = false;
-        f->blocks[i]->loop_depth = 0;
-        f->blocks[i]->loop_head = NULL;
-    }
+    uint8_t *state = lin_scratch(f, f->nblocks, 1);
     f->rpo = lin_alloc(f->arena, f->nblocks * sizeof *f->rpo);
+    f->has_loops = false;
     visit_all(f, state);
-    free(state);
-    for (uint32_t i = 0; i < f->nrpo; i++) {
-        f->rpo[i]->order = i;
-        f->rpo[i]->has_kill = block_kills(f->rpo[i]);
-    }
     add_preds(f);
-    find_loops(f);
+    f->nordered = f->nblocks;
+    if (f->has_loops)
+        find_loops(f);
 }

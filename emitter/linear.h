@@ -9,8 +9,10 @@
  *   trap depth  number of trap frames that the function has pushed
  *   remat       a vreg that is computed again where it is needed (a constant)
  *
- * Life of a function:  select -> polls -> comballoc -> liveness -> regalloc
- *   -> spill -> frame -> layout -> emit.   Not SSA: a let_mut variable or a handler
+ * Life of a function:  select -> polls -> comballoc -> cse -> liveness -> annotate
+ *   -> regalloc -> spill -> layout -> emit. Functions of 50,000 expressions do not fit the
+ *   caches, so a pass over all instructions is dear: what one pass knows it leaves for the
+ *   next in lists and flags.   Not SSA: a let_mut variable or a handler
  *   parameter is one vreg with several definitions; joins need no phis, and the
  *   allocator gets the variable's register for free.
  */
@@ -29,7 +31,10 @@ enum {
 };
 static inline bool lin_is_reg(lin_place p) { return p >= 0 && p < LIN_SLOT_BASE; }
 static inline bool lin_is_slot(lin_place p) { return p >= LIN_SLOT_BASE; }
-static inline bool lin_is_float_reg(lin_place p) { return p >= LIN_FLOAT_BASE && p < LIN_SLOT_BASE; }
+static inline bool lin_is_float_reg(lin_place p)
+{
+    return p >= LIN_FLOAT_BASE && p < LIN_SLOT_BASE;
+}
 
 /* --- operations --------------------------------------------------------------
  * flags: P pure: dropped when no result is used    R may raise in this function
@@ -179,22 +184,24 @@ typedef struct {
 } lin_allocs;
 
 typedef struct lin_insn {
+    struct lin_insn *next, *prev;
     uint16_t op;
     uint8_t cc;
     uint8_t chunk;      /* cmm_chunk of LOAD, STORE and memory operands */
-    uint16_t flags;
     uint16_t nres;
     uint16_t nargs;     /* with the memory operand's registers */
+    uint8_t flags;
     int8_t base, index; /* memory operand: argument numbers, -1: none */
     uint8_t scale;      /* index is multiplied by this: 1, 2, 4, 8 */
-    uint8_t ntemps;
     bool far;           /* branch relaxation: use the long form */
+    uint8_t ntemps;
+    int8_t temps[3];    /* scratch registers that the port asked for */
     uint32_t number;    /* position in its block */
+    uint32_t nroots;
     int64_t imm;
     int64_t disp;       /* memory operand, SYMBOL, ALLOC */
     const cmm_sym *sym;
     const cmm_dbg *dbg;
-    lin_operand *ops;   /* nres results, then nargs arguments */
     union {
         lin_allocs *allocs;       /* ALLOC, POLL (NULL) */
         struct lin_call *call;    /* CALL, EXTCALL, CCALL, TAILCALL */
@@ -202,9 +209,7 @@ typedef struct lin_insn {
         uint32_t *table;          /* SWITCH: position -> succ number; imm: its size */
     } u;
     lin_root *roots;    /* safepoints: what the GC must see (vregs with their places) */
-    uint32_t nroots;
-    lin_place temps[3]; /* scratch registers that the port asked for */
-    struct lin_insn *next, *prev;
+    lin_operand ops[];  /* nres results, then nargs arguments */
 } lin_insn;
 
 /* Where the operands of a call go. */
@@ -218,41 +223,63 @@ typedef struct lin_call {
 static inline lin_operand *lin_res(lin_insn *i, unsigned n) { return &i->ops[n]; }
 static inline lin_operand *lin_arg(lin_insn *i, unsigned n) { return &i->ops[i->nres + n]; }
 
-typedef struct lin_edge_state lin_edge_state;
+/* Calls, and ends of a function, whose operands' places the convention says. */
+static inline bool lin_fixed_call(const lin_insn *i)
+{
+    return i->u.call && (i->op == LIN_CALL || i->op == LIN_EXTCALL || i->op == LIN_CCALL ||
+                         i->op == LIN_TAILCALL || i->op == LIN_RETURN || i->op == LIN_RAISE);
+}
 
+/* Ordered by who reads it: the walks over the graph touch the first 64 bytes and no list. */
 typedef struct lin_block {
     uint32_t id;            /* index in blocks[] */
-    lin_insn *first, *last; /* last: the terminator once complete */
+    uint32_t order;         /* reverse postorder number */
     uint32_t nsucc, npred;
     struct lin_block **succ, **pred;
+    struct lin_block *succ2[2], *pred2[2]; /* what these point to when there are no more */
+
     struct lin_block *handler; /* of exceptions raised here; NULL: the caller's */
+    lin_insn *first, *last; /* last: the terminator once complete */
+    struct lin_block *loop_head; /* innermost loop; NULL: none */
+    struct lin_block *back_to; /* ends in a jump back to this handler of a recursive catch */
     uint32_t trap_depth;
     uint32_t loop_depth;
-    struct lin_block *loop_head; /* innermost loop; NULL: none */
     bool is_handler;
     bool is_cold;           /* ends in a raise */
     bool alloc_continues;   /* a pending allocation of the block before goes on here */
     bool is_loop;           /* has a back edge */
     bool has_kill;          /* some instruction kills every register */
     bool loop_kills;        /* is_loop: some block of the loop has_kill */
-    struct lin_block *back_to; /* ends in a jump back to this handler of a recursive catch */
-    uint32_t order;         /* reverse postorder number */
-    /* liveness: vregs live at entry; those with a use before any kill */
-    lin_vreg *live_in, *reg_in, *slot_in;
-    uint32_t nlive_in, nreg_in, nslot_in, live_room, reg_room, slot_room;
-    uint32_t *reg_next;     /* next use of reg_in[k] in this block, or LIN_NEXT_OUT */
-    /* allocation */
-    lin_root *entry, *exit; /* vregs in registers at the borders */
-    uint32_t nentry, nexit;
-    bool done;
-    struct lin_want { lin_vreg v, like; int8_t want; } wants[6];
-    uint8_t nwants;
-    uint32_t number_first, number_last; /* global positions, for slots */
-    /* emission */
-    uint32_t label;
+    bool done;              /* allocation */
+    bool uses_slots;        /* has safepoints or touches slots (spill.c) */
     bool labelled;          /* some instruction mentions the label */
+    uint8_t nwants;
+    uint32_t label;         /* emission */
+
+    /* liveness: vregs live at entry; those with a use before any kill; ascending */
+    lin_vreg *live_in, *reg_in, *slot_in;
+    uint32_t nlive_in, nreg_in, nslot_in;
+    uint32_t nentry, nexit;
+    uint32_t event_first, event_last; /* in the function's events */
+    uint32_t number_first, number_last; /* global positions, for slots */
+    uint32_t *reg_next;     /* next use of reg_in[k] in this block, or LIN_NEXT_OUT */
+    lin_root *entry, *exit; /* vregs in registers at the borders */
+    struct lin_want *wants; /* at its start */
     int64_t offset;         /* estimate, for branch ranges */
 } lin_block;
+
+typedef struct lin_want {
+    lin_vreg v, like;
+    int8_t want;
+} lin_want;
+
+/* At instruction `number`, registers of `mask` are destroyed, or (arguments) taken by
+ * what the instruction reads. */
+typedef struct {
+    uint32_t number;
+    bool arguments;
+    uint64_t mask;
+} lin_reg_event;
 
 enum {
     LIN_V_REMAT = 1 << 0,   /* `remat` computes it anywhere */
@@ -263,6 +290,7 @@ typedef struct {
     uint8_t component;      /* cmm_component */
     uint8_t flags;
     int8_t home;            /* register that it had last at a join, -1 */
+    bool in_slot;           /* something may read its slot */
     uint32_t pos;           /* in the source, for errors */
     lin_place slot;         /* LIN_NONE: it has none */
     lin_insn *remat;        /* LIN_V_REMAT: the CONST, FCONST or SYMBOL */
@@ -274,12 +302,18 @@ typedef struct lin_function {
     const struct target *target;
     const cmmc_options *options;
     struct lin_arena *arena;  /* lives as long as the function */
+    struct lin_arena *scratch; /* lives as long as a pass */
     lin_block **blocks;       /* [0] is the entry */
     uint32_t nblocks, blocks_room;
     lin_vinfo *v;             /* by vreg; [0] unused */
     uint32_t nv, v_room;
     lin_block **rpo;          /* reachable blocks, reverse postorder */
     uint32_t nrpo;
+    uint32_t nordered;        /* nblocks when they were ordered */
+    bool has_loops;
+    uint32_t ninsns, nallocs; /* ever made */
+    uint32_t *uses;           /* by vreg: arguments that are it (cse.c to liveness.c) */
+    lin_reg_event *events;    /* by block, in order (annotate.c to regalloc.c) */
     lin_block **layout;       /* emission order */
     uint32_t nlayout;
     uint32_t nslots;
@@ -296,6 +330,7 @@ struct lin_arena *lin_arena_new(void);
 void lin_arena_free(struct lin_arena *);
 void lin_arena_reset(struct lin_arena *);
 void *lin_alloc(struct lin_arena *, size_t); /* zeroed; aborts when memory is out */
+void *lin_scratch(lin_function *, size_t count, size_t size); /* until the pass ends */
 
 lin_vreg lin_new_vreg(lin_function *, cmm_component);
 lin_block *lin_new_block(lin_function *);
@@ -318,28 +353,32 @@ void lin_print(const lin_function *, const char *after, FILE *);
 
 /* --- passes --------------------------------------------------------------------- */
 lin_function *lin_select(cmm_unit *, const cmm_function *, const cmmc_options *,
-                         const struct target *, struct lin_arena *);
+                         const struct target *, struct lin_arena *, struct lin_arena *scratch);
 void lin_polls(lin_function *);
 void lin_comballoc(lin_function *);
-void lin_cse(lin_function *);
-void lin_dead_code(lin_function *);
-void lin_liveness(lin_function *);
+void lin_cse(lin_function *);           /* numbers the instructions and counts uses, too */
+void lin_liveness(lin_function *);      /* and takes out what is not used */
 bool lin_check_derived(lin_function *); /* no addr over a safepoint; false: error added */
-void lin_regalloc(lin_function *);      /* (liveness.c annotates operands first) */
-void lin_annotate(lin_function *);
+void lin_annotate(lin_function *);      /* operands: next uses and wishes */
+void lin_regalloc(lin_function *);
 void lin_spill(lin_function *);         /* stores, slots, roots */
-/* Sparse liveness by walking from uses to definitions (liveness.c). */
+/* Sparse liveness by walking from uses to definitions (flow.c): blocks by vreg, as lists. */
 typedef struct {
-    lin_vreg v;
-    uint32_t block;
+    uint32_t block, next;     /* next: 0 ends, else its index + 1 */
 } lin_event;
 typedef struct {
-    lin_event *defs, *uses;   /* uses: before any definition in their block */
-    uint32_t ndefs, nuses, defs_room, uses_room;
+    lin_event *e;
+    uint32_t n, room;
+    uint32_t *head;           /* by vreg: as next */
 } lin_events;
-void lin_add_event(lin_event **, uint32_t *n, uint32_t *room, lin_vreg v, uint32_t block);
-enum { LIN_SET_LIVE, LIN_SET_REG, LIN_SET_SLOT };
-void lin_flow(lin_function *, lin_events *, int set); /* fills live_in, reg_in or slot_in */
+void lin_events_new(lin_events *, lin_function *);
+void lin_events_free(lin_events *);
+void lin_add_event(lin_events *, lin_vreg, uint32_t block);
+/* live_in and reg_in, or slot_in. Uses: before any definition in their block; of `reg`
+ * before anything kills all registers, too. */
+void lin_flow(lin_function *, const lin_events *defs, const lin_events *live,
+              const lin_events *reg);
+void lin_flow_slots(lin_function *, const lin_events *defs, const lin_events *uses);
 void lin_layout(lin_function *);
 
 #endif

@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +15,7 @@
 #include "emitter/assemble.h"
 #include "emitter/cmmc.h"
 #include "emitter/interp.h"
+#include "emitter/pages.h"
 #include "emitter/startup.h"
 
 enum { EXIT_OK = 0, EXIT_INPUT = 1, EXIT_USAGE = 3 };
@@ -305,9 +308,8 @@ static void must(bool ok) {
 }
 
 static bool compile(const job *j, cmm_unit *u) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    pages_text text;
+    FILE *out = pages_open(&text);
     must(out != NULL);
     bool ok = true;
     if (j->c.stage == CMMC_EMIT_CMM) {
@@ -316,8 +318,8 @@ static bool compile(const job *j, cmm_unit *u) {
         ok = cmmc_compile(u, &j->c, out);
     }
     must(fclose(out) == 0);
-    ok = ok && u->ndiags == 0 && deliver(j, u->file, text, size);
-    free(text);
+    ok = ok && u->ndiags == 0 && deliver(j, u->file, text.data, text.length);
+    pages_free(&text);
     return ok;
 }
 
@@ -433,7 +435,17 @@ static void run(void *arg) {
     j->status = ok ? EXIT_OK : EXIT_INPUT;
 }
 
+/* Passes take and give back arrays of megabytes: memory that was touched once is kept, and
+ * the thread that compiles shares it. */
+static void keep_memory(void) {
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, 1 << 20);
+}
+
 int main(int argc, char **argv) {
+    keep_memory();
     job j = {.c = {.version = FK_OCAML_5_3, .comballoc = true, .polls = true, .pic = true}};
     if (!read_options(&j, argc, argv)) {
         return EXIT_USAGE;

@@ -20,7 +20,7 @@ TOOLS += cmm-gen
 cmm-gen_SRCS := emitter/gen/gen.c
 
 # libFuzzer, built by clang with its sanitizers: make build/fuzz/cmm-parse
-FUZZ_CMM_SRCS := emitter/fuzz/fuzz_parse.c $(addprefix emitter/,unit.c lex.c parse.c parse_expr.c \
+FUZZ_CMM_SRCS := emitter/fuzz/fuzz_parse.c $(addprefix emitter/,unit.c pages.c lex.c parse.c parse_expr.c \
   parse_control.c parse_data.c parse_loc.c check.c print.c equal.c)
 $(BUILD)/fuzz/cmm-parse: $(FUZZ_CMM_SRCS) $(wildcard emitter/*.h)
 	@mkdir -p $(@D)

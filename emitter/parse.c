@@ -502,13 +502,11 @@ static void release(parser *p) {
     free(p->items);
 }
 
-cmm_unit *cmm_parse_text(const char *name, const char *text, size_t length, cmm_mode mode,
-                         const char *unit_symbol) {
-    cmm_unit *u = cmm_new_unit(name);
-    if (!cmm_keep_text(u, text, length)) {
-        return u;
+void cmm_parse_unit(cmm_unit *u, cmm_mode mode, const char *unit_symbol) {
+    if (!cmm_length_ok(u)) {
+        return;
     }
-    u->mode = mode != CMM_AUTO ? mode : detect_mode(u->text, length);
+    u->mode = mode != CMM_AUTO ? mode : detect_mode(u->text, u->length);
     parser *p = calloc(1, sizeof *p);
     if (p == NULL) {
         abort();
@@ -516,7 +514,7 @@ cmm_unit *cmm_parse_text(const char *name, const char *text, size_t length, cmm_
     p->unit = u;
     p->mode = u->mode;
     p->p = p->start = u->text;
-    p->end = u->text + length;
+    p->end = u->text + u->length;
     p->max_depth = CMM_MAX_DEPTH;
     lex_init(p);
     parse_phrases(p);
@@ -524,5 +522,12 @@ cmm_unit *cmm_parse_text(const char *name, const char *text, size_t length, cmm_
     free(p);
     u->unit_symbol =
         unit_symbol != NULL ? cmm_intern(u, unit_symbol, strlen(unit_symbol)) : symbol_of_text(u);
+}
+
+cmm_unit *cmm_parse_text(const char *name, const char *text, size_t length, cmm_mode mode,
+                         const char *unit_symbol) {
+    cmm_unit *u = cmm_new_unit(name);
+    cmm_keep_text(u, text, length);
+    cmm_parse_unit(u, mode, unit_symbol);
     return u;
 }

@@ -64,18 +64,25 @@ static lin_insn *new_poll(lin_function *f)
     return p;
 }
 
+static bool has_back_jump(const lin_function *f)
+{
+    for (uint32_t k = 0; k < f->nrpo; k++)
+        if (f->rpo[k]->back_to)
+            return true;
+    return false;
+}
+
 static void loop_polls(lin_function *f)
 {
-    bool *safe = calloc(f->nblocks, sizeof *safe);
-    if (!safe)
-        abort();
+    if (!has_back_jump(f))
+        return;
+    bool *safe = lin_scratch(f, f->nblocks, sizeof *safe);
     solve(f, safe);
     for (uint32_t k = 0; k < f->nrpo; k++) {
         lin_block *b = f->rpo[k];
         if (b->back_to && !safe[b->back_to->id])
             lin_insert_before(b, b->last, new_poll(f));
     }
-    free(safe);
 }
 
 /* --- the function's own poll ------------------------------------------------------ */
@@ -90,12 +97,10 @@ static bool may_recurse(const lin_function *f, const lin_insn *i)
 
 /* Blocks reached from `from` without a poll point: does one of them recurse? A jump
  * to `from` itself stands for a self tail call. */
-static bool recurses_unpolled(const lin_function *f, lin_block *from)
+static bool recurses_unpolled(lin_function *f, lin_block *from)
 {
-    bool *seen = calloc(f->nblocks, sizeof *seen), found = false;
-    lin_block **work = malloc((f->nblocks + 1) * sizeof *work);
-    if (!seen || !work)
-        abort();
+    bool *seen = lin_scratch(f, f->nblocks, sizeof *seen), found = false;
+    lin_block **work = lin_scratch(f, f->nblocks + 1, sizeof *work);
     uint32_t n = 0;
     work[n++] = from;
     seen[from->id] = true;
@@ -114,8 +119,6 @@ static bool recurses_unpolled(const lin_function *f, lin_block *from)
                 seen[b->succ[k]->id] = true, work[n++] = b->succ[k];
         }
     }
-    free(seen);
-    free(work);
     return found;
 }
 
@@ -129,7 +132,7 @@ static bool has_candidate(const lin_function *f, const lin_block *self)
     return false;
 }
 
-static bool needs_entry_poll(const lin_function *f)
+static bool needs_entry_poll(lin_function *f)
 {
     lin_block *self = f->blocks[0]->succ[0];
     return has_candidate(f, self) && recurses_unpolled(f, self);

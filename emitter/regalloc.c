@@ -55,6 +55,12 @@ static void drop_all(ra *a)
         drop(a, a->in[__builtin_ctzll(u)]);
 }
 
+lin_place ra_slot(ra *a, lin_vreg v)
+{
+    a->f->v[v].in_slot = true;
+    return LIN_SLOT_BASE + (lin_place)v;
+}
+
 /* --- code ------------------------------------------------------------------------- */
 static lin_insn *new_move(ra *a, lin_vreg v, lin_place to, lin_place from)
 {
@@ -68,7 +74,7 @@ static lin_insn *new_move(ra *a, lin_vreg v, lin_place to, lin_place from)
 lin_insn *ra_reload(ra *a, lin_vreg v, lin_place to)
 {
     if (!(a->f->v[v].flags & LIN_V_REMAT))
-        return new_move(a, v, to, LIN_SLOT_BASE + (lin_place)v);
+        return new_move(a, v, to, ra_slot(a, v));
     lin_insn *c = a->f->v[v].remat;
     bool bits = c->op == LIN_FCONST && !lin_is_float_reg(to); /* C argument of some ports */
     lin_insn *i = lin_new_insn(a->f, bits ? LIN_CONST : (lin_op)c->op, 1, 0);
@@ -167,12 +173,6 @@ static void vacate(ra *a, lin_place p, uint64_t never)
 }
 
 /* --- instructions whose operands all have fixed places ---------------------------------- */
-static bool fixed_call(const lin_insn *i)
-{
-    return i->u.call && (i->op == LIN_CALL || i->op == LIN_EXTCALL || i->op == LIN_CCALL ||
-                         i->op == LIN_TAILCALL || i->op == LIN_RETURN || i->op == LIN_RAISE);
-}
-
 /* A callee in a register: where it is, unless an argument goes there. */
 static lin_place callee_place(ra *a, lin_insn *i, uint64_t args)
 {
@@ -279,7 +279,7 @@ static void move(ra *a, lin_insn *i)
         define(a, lin_res(c, 0), to);
         return;
     }
-    s->place = from >= 0 ? from : LIN_SLOT_BASE + (lin_place)s->v;
+    s->place = from >= 0 ? from : ra_slot(a, s->v);
     if (from >= 0)
         a->next[s->v] = s->next;
     define(a, d, to);
@@ -320,7 +320,7 @@ static void free_argument(ra *a, placing *p, unsigned k, bool *slot_used, uint64
     if (a->reg[o->v] < 0) {
         bool remat = a->f->v[o->v].flags & LIN_V_REMAT;
         if (!remat && !*slot_used && (p->c.slot_ok >> k & 1) && o->last) {
-            o->place = LIN_SLOT_BASE + (lin_place)o->v;
+            o->place = ra_slot(a, o->v);
             *slot_used = true;
             return;
         }
@@ -477,59 +477,19 @@ static void general(ra *a, lin_insn *i)
         if (k >= 8 || p.c.arg[k] < 0)
             free_argument(a, &p, k, &slot_used, fixed);
     if (tied_slot)
-        lin_arg(i, 0)->place = LIN_SLOT_BASE + (lin_place)lin_arg(i, 0)->v;
+        lin_arg(i, 0)->place = ra_slot(a, lin_arg(i, 0)->v);
     save_killed(a, &p);
     place_temps(a, &p);
     general_results(a, &p);
 }
 
 /* --- blocks ---------------------------------------------------------------------------------- */
-static void note_event(ra *a, uint32_t number, uint64_t mask, bool arguments)
-{
-    if (!mask)
-        return;
-    if (a->nevents == a->events_room) {
-        a->events_room = a->events_room ? 2 * a->events_room : 64;
-        a->events = realloc(a->events, a->events_room * sizeof *a->events);
-        if (!a->events)
-            abort();
-    }
-    a->events[a->nevents++] = (ra_event){number, mask, arguments};
-}
-
-/* What instructions of this block destroy or need, for `bad_until`. */
-static void find_events(ra *a, lin_block *b)
-{
-    a->nevents = a->next_event = 0;
-    for (lin_insn *i = b->first; i; i = i->next) {
-        uint64_t mask = 0;
-        if (fixed_call(i)) {
-            for (unsigned k = 0; k < i->nargs; k++)
-                if (i->u.call->arg[k] >= 0)
-                    mask |= bit(i->u.call->arg[k]);
-            note_event(a, i->number, mask, true);
-            if (i->op == LIN_CCALL)
-                note_event(a, i->number, a->m->c_kills, false);
-            continue;
-        }
-        lin_constraint c;
-        machine_constrain(a->f->target, a->m, i, &c);
-        for (unsigned k = 0; k < 4; k++)
-            mask |= c.res[k] >= 0 && k < i->nres && i->op != LIN_HANDLER ? bit(c.res[k]) : 0;
-        note_event(a, i->number, c.kills | mask, false);
-        mask = 0;
-        for (unsigned k = 0; k < 8 && k < i->nargs; k++)
-            mask |= c.arg[k] >= 0 ? bit(c.arg[k]) : 0;
-        note_event(a, i->number, mask, true);
-    }
-}
-
 static void one_insn(ra *a, lin_insn *i)
 {
     a->at = i;
     while (a->next_event < a->nevents && a->events[a->next_event].number < i->number)
         a->next_event++;
-    if (fixed_call(i))
+    if (lin_fixed_call(i))
         call(a, i);
     else if (i->op == LIN_PARAMS)
         params(a, i);
@@ -560,7 +520,9 @@ static void one_block(ra *a, lin_block *b)
 {
     a->b = b;
     drop_all(a);
-    find_events(a, b);
+    a->events = a->f->events + b->event_first;
+    a->nevents = b->event_last - b->event_first;
+    a->next_event = 0;
     ra_entry(a, b);
     a->loop_homes = 0;
     for (uint32_t k = 0; b->loop_head && k < b->loop_head->nentry; k++)
@@ -578,17 +540,13 @@ static void one_block(ra *a, lin_block *b)
 void lin_regalloc(lin_function *f)
 {
     ra a = {.f = f, .m = machine_get(f->target, f->options->version)};
-    a.reg = malloc(f->nv);
-    a.next = calloc(f->nv, sizeof *a.next);
-    a.count = calloc(f->nv, sizeof *a.count);
-    if (!a.reg || !a.next || !a.count)
-        abort();
+    a.reg = lin_scratch(f, f->nv, 1);
+    a.next = lin_scratch(f, f->nv, sizeof *a.next);
+    a.count = lin_scratch(f, f->nv, sizeof *a.count);
     memset(a.reg, LIN_NONE, f->nv);
     for (uint32_t k = 0; k < f->nrpo; k++)
         one_block(&a, f->rpo[k]);
     ra_edges(&a);
-    free(a.reg);
-    free(a.next);
-    free(a.count);
-    free(a.events);
+    free(f->events);
+    f->events = NULL;
 }

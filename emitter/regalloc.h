@@ -4,14 +4,6 @@
 
 #include "emitter/target.h"
 
-/* At instruction `number`, registers of `mask` are destroyed, or (arguments) taken by
- * what the instruction reads. */
-typedef struct {
-    uint32_t number;
-    uint64_t mask;
-    bool arguments;
-} ra_event;
-
 typedef struct {
     lin_function *f;
     const machine *m;
@@ -23,8 +15,8 @@ typedef struct {
     lin_vreg in[64];        /* by register */
     uint64_t used;
     uint64_t loop_homes;    /* registers that the enclosing loop wants back */
-    ra_event *events;
-    uint32_t nevents, events_room, next_event;
+    const lin_reg_event *events; /* of this block */
+    uint32_t nevents, next_event;
     uint32_t entry_next[64];
 } ra;
 
@@ -35,6 +27,7 @@ typedef struct {
 } ra_copy;
 
 bool ra_is_float(const ra *, lin_vreg);
+lin_place ra_slot(ra *, lin_vreg); /* to be read */
 lin_insn *ra_reload(ra *, lin_vreg, lin_place to);
 /* All copies at once, before `at` of block b (NULL: at its end). */
 void ra_parallel(ra *, ra_copy *, unsigned n, lin_block *, lin_insn *at);

@@ -612,39 +612,44 @@ void sel_tail(sel *s, const cmm_expr *e)
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
-/* A vreg with one definition, a constant, is made again where it is needed. */
-static void find_remats(lin_function *f)
+static void note_definitions(lin_function *f, uint8_t *defs, lin_insn *i)
 {
-    uint8_t *defs = lin_alloc(f->arena, f->nv + 1);
+    bool constant = i->op == LIN_CONST || i->op == LIN_FCONST || i->op == LIN_SYMBOL;
+    for (unsigned k = 0; k < i->nres; k++) {
+        lin_vreg v = lin_res(i, k)->v;
+        if (defs[v] < 2 && ++defs[v] == 2)
+            f->v[v].flags |= LIN_V_MULTI;
+        if (constant)
+            f->v[v].remat = i;
+    }
+}
+
+/* What later passes ask of all instructions: which vregs have several definitions, which
+ * with one are constants and made again where they are needed, and what kills. */
+static void survey(lin_function *f)
+{
+    uint8_t *defs = lin_scratch(f, f->nv + 1, 1);
     for (uint32_t b = 0; b < f->nblocks; b++)
-        for (lin_insn *i = f->blocks[b]->first; i; i = i->next)
-            for (unsigned k = 0; k < i->nres; k++) {
-                lin_vreg v = lin_res(i, k)->v;
-                if (defs[v] < 2 && ++defs[v] == 2)
-                    f->v[v].flags |= LIN_V_MULTI;
-            }
-    for (uint32_t b = 0; b < f->nblocks; b++)
-        for (lin_insn *i = f->blocks[b]->first; i; i = i->next)
-            if (i->op == LIN_CONST || i->op == LIN_FCONST || i->op == LIN_SYMBOL) {
-                lin_vinfo *v = &f->v[lin_res(i, 0)->v];
-                if (!(v->flags & LIN_V_MULTI)) {
-                    v->flags |= LIN_V_REMAT;
-                    v->remat = i;
-                }
-            }
+        for (lin_insn *i = f->blocks[b]->first; i; i = i->next) {
+            note_definitions(f, defs, i);
+            f->blocks[b]->has_kill |= (lin_flags(i) & LIN_KILLS) != 0;
+        }
+    for (lin_vreg v = 1; v < f->nv; v++)
+        if (f->v[v].remat && !(f->v[v].flags & LIN_V_MULTI))
+            f->v[v].flags |= LIN_V_REMAT;
 }
 
 lin_function *lin_select(cmm_unit *unit, const cmm_function *source, const cmmc_options *options,
-                         const target *t, struct lin_arena *arena)
+                         const target *t, struct lin_arena *arena, struct lin_arena *scratch)
 {
     lin_function *f = lin_alloc(arena, sizeof *f);
     *f = (lin_function){.unit = unit, .source = source, .target = t, .options = options,
-                        .arena = arena, .nv = 1,
+                        .arena = arena, .scratch = scratch, .nv = 1,
                         .small = (source->flags & CMM_REDUCE_CODE_SIZE) != 0};
     sel s = {.unit = unit, .source = source, .f = f, .options = options, .t = t,
              .m = machine_get(t, options->version)};
-    s.vars = lin_alloc(arena, (source->nvars + 1) * sizeof *s.vars);
-    s.handlers = lin_alloc(arena, (source->nhandlers + 1) * sizeof *s.handlers);
+    s.vars = lin_scratch(f, source->nvars + 1, sizeof *s.vars);
+    s.handlers = lin_scratch(f, source->nhandlers + 1, sizeof *s.handlers);
     sel_at(&s, sel_block(&s));
     s.dbg = source->dbg;
     sel_parameters(&s);
@@ -654,7 +659,7 @@ lin_function *lin_select(cmm_unit *unit, const cmm_function *source, const cmmc_
             sel_at(&s, f->blocks[b]);
             lin_append(s.b, lin_new_insn(f, LIN_RETURN, 0, 0));
         }
-    find_remats(f);
+    survey(f);
     lin_order(f);
     return f;
 }

@@ -232,7 +232,8 @@ static lin_insn *new_call_insn(sel *s, lin_op op, unsigned nres, unsigned n, con
     return i;
 }
 
-static lin_insn *call_insn(sel *s, lin_op op, const cmm_expr *e, const arguments *a, lin_vreg callee)
+static lin_insn *call_insn(sel *s, lin_op op, const cmm_expr *e, const arguments *a,
+                           lin_vreg callee)
 {
     store_extras(s, a);
     push_stack_args(s, a->stack, a->n, a->v, a->place);

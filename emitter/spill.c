@@ -15,43 +15,55 @@
 
 #include "emitter/target.h"
 
-/* One read or definition of a vreg's slot, in block order. */
+/* A read of a vreg's slot, a definition of the vreg, or a store to its slot. */
 typedef struct {
     lin_vreg v;
     uint32_t block, number;
-} slot_read;
+    bool again;            /* definition: its block defines the vreg again */
+    uint8_t res;           /* definition: which result */
+    union {
+        lin_insn *insn;    /* definition, store */
+        lin_operand *operand; /* read; NULL: by a handler */
+    } u;
+} site;
+
+/* In order of the blocks; once sorted by vreg, then by number, those of v are
+ * at[start[v]] .. */
+typedef struct {
+    site *at;
+    uint32_t n, room;
+    uint32_t *start;
+} sites;
 
 typedef struct {
     lin_function *f;
-    slot_read *reads;
-    uint32_t nreads, room;
-    uint32_t *start;       /* by vreg: its reads are reads[start[v]] .. */
-    uint32_t *first_raise, *last_raise; /* by block, of blocks with a handler; 0: none */
+    sites reads, defs, stores;
+    uint32_t *last_def;    /* by vreg: its last definition so far, index in defs + 1 */
+    lin_insn **safe;       /* instructions with roots */
+    uint32_t nsafe, safe_room;
 } spiller;
+
+static void *grow_list(void *list, uint32_t n, uint32_t *room, size_t size)
+{
+    if (n < *room)
+        return list;
+    *room = *room ? 2 * *room : 64;
+    list = realloc(list, *room * size);
+    if (!list)
+        abort();
+    return list;
+}
+
+static site *add_site(sites *l, lin_vreg v, const lin_block *b, uint32_t number)
+{
+    l->at = grow_list(l->at, l->n, &l->room, sizeof *l->at);
+    l->at[l->n] = (site){.v = v, .block = b->id, .number = number};
+    return &l->at[l->n++];
+}
 
 static bool reads_slot(const lin_operand *o)
 {
     return lin_is_slot(o->place);
-}
-
-static void add_read(spiller *s, lin_vreg v, uint32_t block, uint32_t number)
-{
-    if (s->nreads == s->room) {
-        s->room = s->room ? 2 * s->room : 256;
-        s->reads = realloc(s->reads, s->room * sizeof *s->reads);
-        if (!s->reads)
-            abort();
-    }
-    s->reads[s->nreads++] = (slot_read){v, block, number};
-}
-
-static void number_block(lin_function *f, lin_block *b, uint32_t *n)
-{
-    (void)f;
-    b->number_first = *n;
-    for (lin_insn *i = b->first; i; i = i->next)
-        i->number = ++*n;
-    b->number_last = ++*n;
 }
 
 static bool raises_here(const lin_block *b, const lin_insn *i)
@@ -59,43 +71,101 @@ static bool raises_here(const lin_block *b, const lin_insn *i)
     return b->handler && (lin_flags(i) & LIN_RAISES);
 }
 
-static void find_raises(spiller *s, lin_block *b)
+/* A definition of the vreg itself: not a reload, not a move between registers that
+ * the allocator made. */
+static bool defines(const lin_insn *i, lin_vreg v)
 {
-    for (lin_insn *i = b->first; i; i = i->next)
-        if (raises_here(b, i)) {
-            if (!s->first_raise[b->id])
-                s->first_raise[b->id] = i->number;
-            s->last_raise[b->id] = i->number;
-        }
+    return !(i->op == LIN_MOVE && i->ops[1].v == v);
 }
 
-static void collect_reads(spiller *s)
+/* --- collecting ----------------------------------------------------------------------
+ * Numbers grow over the whole function, with room for the stores that may come between
+ * two instructions: at most one for each register. */
+enum { STEP = 128 };
+
+static void collect_operands(spiller *s, lin_block *b, lin_insn *i)
 {
-    for (uint32_t k = 0; k < s->f->nrpo; k++) {
-        lin_block *b = s->f->rpo[k];
-        find_raises(s, b);
-        for (lin_insn *i = b->first; i; i = i->next)
-            for (unsigned a = 0; a < i->nargs; a++)
-                if (reads_slot(lin_arg(i, a)))
-                    add_read(s, lin_arg(i, a)->v, b->id, i->number);
-        if (!s->first_raise[b->id])
-            continue;
-        for (uint32_t h = 0; h < b->handler->nlive_in; h++) {
-            lin_vreg v = b->handler->live_in[h];
-            if (s->f->v[v].flags & LIN_V_REMAT)
-                continue;
-            add_read(s, v, b->id, s->first_raise[b->id]);
-            if (s->last_raise[b->id] != s->first_raise[b->id])
-                add_read(s, v, b->id, s->last_raise[b->id]);
+    for (unsigned k = 0; k < i->nargs; k++)
+        if (reads_slot(lin_arg(i, k))) {
+            add_site(&s->reads, lin_arg(i, k)->v, b, i->number)->u.operand = lin_arg(i, k);
+            b->uses_slots = true;
         }
+    for (unsigned k = 0; k < i->nres; k++) {
+        lin_vreg v = lin_res(i, k)->v;
+        if (!s->f->v[v].in_slot || !defines(i, v))
+            continue;
+        uint32_t last = s->last_def[v];
+        if (last && s->defs.at[last - 1].block == b->id)
+            s->defs.at[last - 1].again = true;
+        site *d = add_site(&s->defs, v, b, i->number);
+        d->u.insn = i;
+        d->res = (uint8_t)k;
+        s->last_def[v] = s->defs.n;
     }
 }
 
-/* One vreg's reads come block by block; only those of a block's handler are out of order. */
-static void order_numbers(slot_read *r, uint32_t n)
+/* What the handler needs is read where its block may raise first and last. */
+static void handler_reads(spiller *s, const lin_block *b, uint32_t first, uint32_t last)
+{
+    for (uint32_t k = 0; k < b->handler->nlive_in; k++) {
+        lin_vreg v = b->handler->live_in[k];
+        if (s->f->v[v].flags & LIN_V_REMAT)
+            continue;
+        add_site(&s->reads, v, b, first);
+        if (last != first)
+            add_site(&s->reads, v, b, last);
+    }
+}
+
+static void collect_block(spiller *s, lin_block *b, uint32_t *n)
+{
+    uint32_t first_raise = 0, last_raise = 0;
+    b->number_first = *n;
+    for (lin_insn *i = b->first; i; i = i->next) {
+        i->number = *n += STEP;
+        unsigned flags = lin_flags(i);
+        if (flags & (LIN_GC | LIN_RAISES))
+            b->uses_slots = true;
+        if (b->handler && flags & LIN_RAISES) {
+            first_raise = first_raise ? first_raise : i->number;
+            last_raise = i->number;
+        }
+        collect_operands(s, b, i);
+    }
+    b->number_last = *n += STEP;
+    if (first_raise)
+        handler_reads(s, b, first_raise, last_raise);
+}
+
+/* Handlers find all that they need in slots. */
+static void mark_handlers(lin_function *f)
+{
+    for (uint32_t k = 0; k < f->nrpo; k++) {
+        const lin_block *b = f->rpo[k];
+        for (uint32_t j = 0; b->is_handler && j < b->nlive_in; j++)
+            if (!(f->v[b->live_in[j]].flags & LIN_V_REMAT))
+                f->v[b->live_in[j]].in_slot = true;
+    }
+}
+
+static void collect(spiller *s)
+{
+    uint32_t n = 0;
+    mark_handlers(s->f);
+    s->last_def = lin_scratch(s->f, s->f->nv, sizeof *s->last_def);
+    for (uint32_t k = 0; k < s->f->nrpo; k++)
+        collect_block(s, s->f->rpo[k], &n);
+}
+
+/* --- sorting -------------------------------------------------------------------------
+ * One vreg's sites come block by block; only the reads of a block's handler and stores that
+ * sank are out of order. */
+static void order_numbers(site *r, uint32_t n)
 {
     for (uint32_t k = 1; k < n; k++) {
-        slot_read x = r[k];
+        if (r[k - 1].number <= r[k].number)
+            continue;
+        site x = r[k];
         uint32_t j = k;
         for (; j > 0 && r[j - 1].number > x.number; j--)
             r[j] = r[j - 1];
@@ -104,107 +174,81 @@ static void order_numbers(slot_read *r, uint32_t n)
 }
 
 /* By vreg (counted), then by number. */
-static void sort_reads(spiller *s)
+static sites sorted(lin_function *f, const sites *l)
 {
-    uint32_t nv = s->f->nv, *start = calloc(nv + 3, sizeof *start);
-    slot_read *sorted = malloc((s->nreads + 1) * sizeof *sorted);
-    if (!start || !sorted)
-        abort();
-    for (uint32_t k = 0; k < s->nreads; k++)
-        start[s->reads[k].v + 2]++;
+    uint32_t nv = f->nv, *start = lin_scratch(f, nv + 3, sizeof *start);
+    sites to = {lin_scratch(f, l->n, sizeof *to.at), l->n, 0, start};
+    for (uint32_t k = 0; k < l->n; k++)
+        start[l->at[k].v + 2]++;
     for (lin_vreg v = 0; v <= nv; v++)
         start[v + 2] += start[v + 1];
-    for (uint32_t k = 0; k < s->nreads; k++)
-        sorted[start[s->reads[k].v + 1]++] = s->reads[k];
+    for (uint32_t k = 0; k < l->n; k++)
+        to.at[start[l->at[k].v + 1]++] = l->at[k];
     for (lin_vreg v = 0; v < nv; v++)
-        order_numbers(sorted + start[v], start[v + 1] - start[v]);
-    free(s->reads);
-    s->reads = sorted;
-    s->room = s->nreads + 1;
-    s->start = start;
+        order_numbers(to.at + start[v], start[v + 1] - start[v]);
+    return to;
 }
 
 static bool has_slot(const spiller *s, lin_vreg v)
 {
-    return s->start[v] < s->start[v + 1];
+    return s->reads.start[v] < s->reads.start[v + 1];
 }
 
 /* Number of the first read of v in block b after position n; 0: none. */
 static uint32_t next_read(const spiller *s, lin_vreg v, const lin_block *b, uint32_t n)
 {
-    uint32_t lo = s->start[v], hi = s->start[v + 1];
+    uint32_t lo = s->reads.start[v], hi = s->reads.start[v + 1];
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        if (s->reads[mid].number <= n)
+        if (s->reads.at[mid].number <= n)
             lo = mid + 1;
         else
             hi = mid;
     }
-    bool found = lo < s->start[v + 1] && s->reads[lo].block == b->id;
-    return found ? s->reads[lo].number : 0;
+    bool found = lo < s->reads.start[v + 1] && s->reads.at[lo].block == b->id;
+    return found ? s->reads.at[lo].number : 0;
 }
 
-/* A definition of the vreg itself: not a reload, not a move between registers that
- * the allocator made. */
-static bool defines(const lin_insn *i, lin_vreg v)
+/* --- where slots are live ------------------------------------------------------------ */
+/* Blocks where v is written (definitions or stores, in order), and those that read it
+ * before: at all, or before the first write. */
+static void add_events(spiller *s, const sites *writes, lin_vreg v, uint32_t *written,
+                       lin_events *defs, lin_events *uses)
 {
-    if (i->op == LIN_MOVE && lin_arg((lin_insn *)(uintptr_t)i, 0)->v == v)
-        return false;
-    return true;
+    for (uint32_t k = writes->start[v]; k < writes->start[v + 1]; k++) {
+        const site *w = &writes->at[k];
+        if (written[w->block] == v)
+            continue;
+        written[w->block] = v;
+        lin_add_event(defs, v, w->block);
+        const lin_block *b = s->f->blocks[w->block];
+        uint32_t first = next_read(s, v, b, b->number_first);
+        if (first && first <= w->number)
+            lin_add_event(uses, v, w->block);
+    }
+    for (uint32_t k = s->reads.start[v], seen = UINT32_MAX; k < s->reads.start[v + 1]; k++) {
+        uint32_t block = s->reads.at[k].block;
+        if (written[block] != v && block != seen)
+            lin_add_event(uses, v, block);
+        seen = block;
+    }
 }
 
-static bool stores(const lin_insn *i)
+static void flow(spiller *s, const sites *writes)
 {
-    return i->op == LIN_MOVE && i->nres == 1 && lin_is_slot(i->ops[0].place);
-}
-
-/* Events for lin_flow: reads before any definition; definitions or stores. */
-static void flow(spiller *s, bool by_store)
-{
-    lin_events e = {0};
-    uint32_t *defined = calloc(s->f->nv, sizeof *defined);
-    if (!defined)
-        abort();
-    for (uint32_t k = 0; k < s->f->nrpo; k++) {
-        lin_block *b = s->f->rpo[k];
-        b->nslot_in = 0;
-        for (lin_insn *i = b->first; i; i = i->next)
-            for (unsigned r = 0; r < i->nres; r++) {
-                lin_vreg v = lin_res(i, r)->v;
-                if (!has_slot(s, v) || (by_store ? !stores(i) : !defines(i, v)) ||
-                    defined[v] == b->id + 1)
-                    continue;
-                defined[v] = b->id + 1;
-                lin_add_event(&e.defs, &e.ndefs, &e.defs_room, v, b->id);
-                /* reads before this definition, in this block */
-                uint32_t first = next_read(s, v, b, b->number_first);
-                if (first && first <= i->number)
-                    lin_add_event(&e.uses, &e.nuses, &e.uses_room, v, b->id);
-            }
-    }
-    /* reads in blocks without a definition */
-    lin_event *defs = e.defs;
-    uint32_t ndefs = e.ndefs;
-    uint32_t *block_of = calloc(s->f->nblocks, sizeof *block_of); /* last v defined there */
-    uint32_t *head = calloc(s->f->nv + 1, sizeof *head), *next = malloc((ndefs + 1) * sizeof *next);
-    if (!block_of || !head || !next)
-        abort();
-    for (uint32_t k = 0; k < ndefs; k++) {
-        next[k] = head[defs[k].v];
-        head[defs[k].v] = k + 1;
-    }
-    for (lin_vreg v = 1; v < s->f->nv; v++) {
-        for (uint32_t k = head[v]; k; k = next[k - 1])
-            block_of[defs[k - 1].block] = v;
-        for (uint32_t r = s->start[v]; r < s->start[v + 1]; r++)
-            if (block_of[s->reads[r].block] != v)
-                lin_add_event(&e.uses, &e.nuses, &e.uses_room, v, s->reads[r].block);
-    }
-    free(block_of);
-    free(head);
-    free(next);
-    free(defined);
-    lin_flow(s->f, &e, LIN_SET_SLOT);
+    lin_function *f = s->f;
+    lin_events defs, uses;
+    uint32_t *written = lin_scratch(f, f->nblocks, sizeof *written); /* last v written there */
+    lin_events_new(&defs, f);
+    lin_events_new(&uses, f);
+    for (uint32_t k = 0; k < f->nrpo; k++)
+        f->rpo[k]->nslot_in = 0;
+    for (lin_vreg v = 1; v < f->nv; v++)
+        if (has_slot(s, v))
+            add_events(s, writes, v, written, &defs, &uses);
+    lin_flow_slots(f, &defs, &uses);
+    lin_events_free(&defs);
+    lin_events_free(&uses);
 }
 
 /* --- placing stores ------------------------------------------------------------------ */
@@ -229,29 +273,29 @@ static lin_place entry_place(const lin_block *b, lin_vreg v)
     return LIN_NONE;
 }
 
+static bool stores(const lin_insn *i)
+{
+    return i->op == LIN_MOVE && lin_is_slot(i->ops[0].place);
+}
+
+/* Stores after the same instruction: the last one comes first. */
 static void insert_store(spiller *s, lin_block *b, lin_insn *after, lin_vreg v, lin_place from)
 {
-    lin_insn *i = lin_new_insn(s->f, LIN_MOVE, 1, 1);
+    lin_insn *i = lin_new_insn(s->f, LIN_MOVE, 1, 1), *next = after ? after->next : b->first;
     *lin_res(i, 0) = (lin_operand){.v = v, .place = LIN_SLOT_BASE + (lin_place)v};
     *lin_arg(i, 0) = (lin_operand){.v = v, .place = from};
     i->dbg = after ? after->dbg : NULL;
-    i->number = after ? after->number : b->number_first;
+    i->number = next && stores(next) ? next->number - 1
+                                     : (after ? after->number : b->number_first) + STEP - 1;
     lin_insert_after(b, after, i);
+    add_site(&s->stores, v, b, i->number)->u.insn = i;
+    b->uses_slots = true;
 }
 
 static bool can_sink(const lin_block *b, const lin_block *to, lin_vreg v)
 {
     return to->npred == 1 && to->loop_depth <= b->loop_depth && !to->is_handler &&
            to->handler == b->handler && entry_place(to, v) >= 0;
-}
-
-static bool redefined_after(const lin_insn *i, lin_vreg v)
-{
-    for (i = i->next; i; i = i->next)
-        for (unsigned r = 0; r < i->nres; r++)
-            if (i->ops[r].v == v && defines(i, v) && !stores(i))
-                return true;
-    return false;
 }
 
 /* The value is in `from` after instruction `at` (NULL: at the start) of b. */
@@ -286,23 +330,15 @@ static void place_store(spiller *s, lin_block *b, lin_insn *at, lin_vreg v, lin_
 
 static void place_stores(spiller *s)
 {
-    for (uint32_t k = 0; k < s->f->nrpo; k++) {
-        lin_block *b = s->f->rpo[k];
-        for (lin_insn *i = b->first, *next; i; i = next) {
-            next = i->next;
-            if (stores(i))
-                continue;
-            for (unsigned r = 0; r < i->nres; r++) {
-                lin_operand *o = lin_res(i, r);
-                if (!has_slot(s, o->v) || !defines(i, o->v) || s->f->v[o->v].flags & LIN_V_REMAT)
-                    continue;
-                bool dies_here = (s->f->v[o->v].flags & LIN_V_MULTI) && redefined_after(i, o->v);
-                if (!dies_here)
-                    place_store(s, b, i, o->v, o->place);
-                else if (next_read(s, o->v, b, i->number))
-                    insert_store(s, b, i, o->v, o->place);
-            }
-        }
+    for (uint32_t k = 0; k < s->defs.n; k++) {
+        const site d = s->defs.at[k];
+        lin_block *b = s->f->blocks[d.block];
+        if (!has_slot(s, d.v))
+            continue;
+        if (!d.again)
+            place_store(s, b, d.u.insn, d.v, lin_res(d.u.insn, d.res)->place);
+        else if (next_read(s, d.v, b, d.number))
+            insert_store(s, b, d.u.insn, d.v, lin_res(d.u.insn, d.res)->place);
     }
 }
 
@@ -373,6 +409,14 @@ static void add_roots(lin_function *f, lin_insn *i, const vset *live, const lin_
     }
 }
 
+static void note_safepoint(spiller *s, lin_insn *i)
+{
+    if (!i->nroots)
+        return;
+    s->safe = grow_list(s->safe, s->nsafe, &s->safe_room, sizeof(lin_insn *));
+    s->safe[s->nsafe++] = i;
+}
+
 /* Backwards over one block, with the stores in place. */
 static void scan_block(spiller *s, lin_block *b, vset *live, interval *iv)
 {
@@ -382,10 +426,12 @@ static void scan_block(spiller *s, lin_block *b, vset *live, interval *iv)
             set_add(live, b->succ[k]->slot_in[j]);
             grow(iv, b->succ[k]->slot_in[j], b->number_last);
         }
-    for (lin_insn *i = b->last; i; i = i->prev) {
+    for (lin_insn *i = b->uses_slots ? b->last : NULL; i; i = i->prev) {
         bool raises = raises_here(b, i);
-        if (lin_flags(i) & (LIN_GC | LIN_RAISES))
+        if (lin_flags(i) & (LIN_GC | LIN_RAISES)) {
             add_roots(s->f, i, live, raises ? b->handler : NULL);
+            note_safepoint(s, i);
+        }
         if (stores(i)) {
             grow(iv, lin_res(i, 0)->v, i->number);
             set_remove(live, lin_res(i, 0)->v);
@@ -453,10 +499,8 @@ static uint64_t heap_pop(heap *h)
 
 static void share_slots(lin_function *f, interval *iv, uint32_t n)
 {
-    heap busy = {malloc((n + 1) * sizeof(uint64_t)), 0},
-         spare = {malloc((n + 1) * sizeof(uint64_t)), 0};
-    if (!busy.key || !spare.key)
-        abort();
+    heap busy = {lin_scratch(f, n + 1, sizeof(uint64_t)), 0};
+    heap spare = {lin_scratch(f, n + 1, sizeof(uint64_t)), 0};
     qsort(iv, n, sizeof *iv, by_start);
     for (uint32_t k = 0; k < n; k++) {
         while (busy.n && busy.key[0] >> 32 < iv[k].from)
@@ -465,8 +509,6 @@ static void share_slots(lin_function *f, interval *iv, uint32_t n)
         f->v[iv[k].v].slot = (lin_place)slot;
         heap_push(&busy, (uint64_t)iv[k].to << 32 | slot);
     }
-    free(busy.key);
-    free(spare.key);
 }
 
 static void rewrite(lin_function *f, lin_place *p)
@@ -481,26 +523,29 @@ static int by_place(const void *x, const void *y)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-static void rewrite_all(lin_function *f)
+static void rewrite_all(spiller *s)
 {
-    for (uint32_t k = 0; k < f->nrpo; k++)
-        for (lin_insn *i = f->rpo[k]->first; i; i = i->next) {
-            for (unsigned o = 0; o < (unsigned)i->nres + i->nargs; o++)
-                rewrite(f, &i->ops[o].place);
-            for (uint32_t r = 0; r < i->nroots; r++)
-                rewrite(f, &i->roots[r].place);
-            if (i->nroots > 1)
-                qsort(i->roots, i->nroots, sizeof *i->roots, by_place);
-        }
+    lin_function *f = s->f;
+    for (uint32_t k = 0; k < s->reads.n; k++)
+        if (s->reads.at[k].u.operand)
+            rewrite(f, &s->reads.at[k].u.operand->place);
+    for (uint32_t k = 0; k < s->stores.n; k++)
+        rewrite(f, &lin_res(s->stores.at[k].u.insn, 0)->place);
+    for (uint32_t k = 0; k < s->nsafe; k++) {
+        lin_insn *i = s->safe[k];
+        for (uint32_t r = 0; r < i->nroots; r++)
+            rewrite(f, &i->roots[r].place);
+        if (i->nroots > 1)
+            qsort(i->roots, i->nroots, sizeof *i->roots, by_place);
+    }
 }
 
 static void slots_and_roots(spiller *s)
 {
     lin_function *f = s->f;
-    interval *iv = calloc(f->nv, sizeof *iv);
-    vset live = {malloc(f->nv * sizeof(lin_vreg)), 0, calloc(f->nv, sizeof(uint32_t))};
-    if (!iv || !live.list || !live.at)
-        abort();
+    interval *iv = lin_scratch(f, f->nv, sizeof *iv);
+    vset live = {lin_scratch(f, f->nv, sizeof(lin_vreg)), 0,
+                 lin_scratch(f, f->nv, sizeof(uint32_t))};
     for (uint32_t k = 0; k < f->nrpo; k++)
         scan_block(s, f->rpo[k], &live, iv);
     uint32_t n = 0;
@@ -508,41 +553,31 @@ static void slots_and_roots(spiller *s)
         if (iv[v].to)
             iv[n++] = iv[v];
     share_slots(f, iv, n);
-    rewrite_all(f);
-    free(iv);
-    free(live.list);
-    free(live.at);
+    rewrite_all(s);
+}
+
+static void sort_sites(lin_function *f, sites *l)
+{
+    sites by_vreg = sorted(f, l);
+    free(l->at);
+    *l = by_vreg;
 }
 
 void lin_spill(lin_function *f)
 {
-    lin_order(f); /* with the blocks on split edges */
+    if (f->nblocks != f->nordered)
+        lin_order(f); /* with the blocks on split edges */
     spiller s = {.f = f};
-    s.first_raise = calloc(f->nblocks, sizeof *s.first_raise);
-    s.last_raise = calloc(f->nblocks, sizeof *s.last_raise);
-    if (!s.first_raise || !s.last_raise)
-        abort();
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < f->nrpo; k++)
-        number_block(f, f->rpo[k], &n);
-    collect_reads(&s);
-    sort_reads(&s);
-    flow(&s, false);
-    place_stores(&s);
-    n = 0;
-    for (uint32_t k = 0; k < f->nrpo; k++) /* reads keep their order: numbers only grow */
-        number_block(f, f->rpo[k], &n);
-    free(s.reads);
-    free(s.start);
-    memset(s.first_raise, 0, f->nblocks * sizeof *s.first_raise);
-    s.reads = NULL;
-    s.nreads = s.room = 0;
-    collect_reads(&s);
-    sort_reads(&s);
-    flow(&s, true);
-    slots_and_roots(&s);
-    free(s.reads);
-    free(s.start);
-    free(s.first_raise);
-    free(s.last_raise);
+    collect(&s);
+    if (s.reads.n) { /* or roots are in registers, if there are any, and in order */
+        sites defs = sorted(f, &s.defs);
+        sort_sites(f, &s.reads);
+        flow(&s, &defs);
+        place_stores(&s);
+        sort_sites(f, &s.stores);
+        flow(&s, &s.stores);
+        slots_and_roots(&s);
+    }
+    free(s.defs.at);
+    free(s.safe);
 }

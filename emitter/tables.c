@@ -62,7 +62,8 @@ typedef struct {
     uint32_t n;
 } chain_list;
 
-static void add_chain(const struct tables *t, emit *e, chain_list *list, const cmm_dbg *dbg, bool raise)
+static void add_chain(const struct tables *t, emit *e, chain_list *list, const cmm_dbg *dbg,
+                      bool raise)
 {
     uint32_t n = dbg ? dbg->count : 0;
     fk_loc *chain = n ? lin_alloc(e->f->arena, n * sizeof *chain) : NULL;
@@ -99,7 +100,8 @@ static void add_live(emit *e, fk_descr_in *d, const lin_insn *i)
 }
 
 /* Sizes and locations from the last allocated block to the first. */
-static void add_allocs(const struct tables *t, emit *e, fk_descr_in *d, const lin_insn *i, chain_list *c)
+static void add_allocs(const struct tables *t, emit *e, fk_descr_in *d, const lin_insn *i,
+                       chain_list *c)
 {
     const lin_allocs *a = i->op == LIN_ALLOC ? i->u.allocs : NULL;
     uint32_t n = a ? a->count : 0;

@@ -222,7 +222,7 @@ typedef struct emit {
     struct out *out;
     struct tables *tables;
     uint32_t next_label;       /* of the unit */
-    uint32_t frame;            /* F at trap depth 0; 0 or the return address alone without a frame */
+    uint32_t frame;            /* F at trap depth 0; without a frame 0 or the return address */
     bool has_frame;
     bool far_function;         /* longer than the range of out-of-line code */
     uint32_t stack_offset;     /* bytes pushed below the frame now */

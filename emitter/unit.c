@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "emitter/cmm.h"
+#include "emitter/pages.h"
 
 const cmm_chunk_info cmm_chunks[CMM_NUM_CHUNKS] = {
 #define CMM_X(id, dialect, dump, bytes, sgn, flt, value) {dialect, dump, bytes, sgn, flt, value},
@@ -25,8 +27,7 @@ const cmm_op_info cmm_ops[CMM_NUM_OPS] = {
 /* --- arena: a list of growing blocks ------------------------------------------ */
 typedef struct block {
     struct block *next;
-    size_t used, size;
-    uint64_t bytes[];
+    size_t used, size; /* with this head */
 } block;
 
 struct cmm_arena {
@@ -42,12 +43,13 @@ static void *checked(void *p) {
 }
 
 static block *new_block(struct cmm_arena *a, size_t need) {
-    size_t size = a->total < ((size_t)64 << 10) ? (size_t)16 << 10 : (size_t)256 << 10;
-    if (need > size) {
-        size = need;
+    size_t size = a->total < ((size_t)64 << 10) ? (size_t)32 << 10 : PAGES_HUGE;
+    if (need > size - sizeof(block)) {
+        size = need + sizeof(block);
     }
-    block *b = checked(calloc(1, sizeof *b + size));
+    block *b = pages_get(&size);
     b->size = size;
+    b->used = sizeof *b;
     b->next = a->top;
     a->top = b;
     a->total += size;
@@ -61,7 +63,7 @@ void *cmm_alloc(cmm_unit *u, size_t bytes) {
     if (b == NULL || b->size - b->used < bytes) {
         b = new_block(a, bytes);
     }
-    void *p = (char *)b->bytes + b->used;
+    void *p = (char *)b + b->used;
     b->used += bytes;
     return p;
 }
@@ -83,7 +85,10 @@ void cmm_unit_free(cmm_unit *u) {
     }
     for (block *b = u->arena->top, *next; b != NULL; b = next) {
         next = b->next;
-        free(b);
+        pages_put(b, b->size);
+    }
+    if (u->text_room > 0) {
+        pages_put((char *)(uintptr_t)u->text, u->text_room);
     }
     free(u->arena);
     free(u->table);
@@ -94,9 +99,9 @@ void cmm_unit_free(cmm_unit *u) {
 
 /* --- names ------------------------------------------------------------------------ */
 static uint32_t hash_bytes(const char *s, size_t len) {
-    uint32_t h = 2166136261u; /* FNV-1a */
+    uint32_t h = CMM_HASH_START;
     for (size_t i = 0; i < len; i++) {
-        h = (h ^ (unsigned char)s[i]) * 16777619u;
+        h = cmm_hash_byte(h, s[i]);
     }
     return h;
 }
@@ -133,14 +138,26 @@ static cmm_sym *new_sym(cmm_unit *u, const char *text, size_t len, uint32_t hash
     return *chain = s;
 }
 
-cmm_sym *cmm_intern(cmm_unit *u, const char *text, size_t len) {
-    uint32_t h = hash_bytes(text, len);
+static cmm_sym *find(const cmm_unit *u, const char *text, size_t len, uint32_t h) {
     for (cmm_sym *s = u->table[h & (u->table_size - 1)]; s != NULL; s = s->next) {
         if (s->hash == h && s->len == len && memcmp(s->text, text, len) == 0) {
             return s;
         }
     }
-    return new_sym(u, text, len, h);
+    return NULL;
+}
+
+cmm_sym *cmm_find(const cmm_unit *u, const char *text, size_t len) {
+    return find(u, text, len, hash_bytes(text, len));
+}
+
+cmm_sym *cmm_intern_hashed(cmm_unit *u, const char *text, size_t len, uint32_t hash) {
+    cmm_sym *s = find(u, text, len, hash);
+    return s != NULL ? s : new_sym(u, text, len, hash);
+}
+
+cmm_sym *cmm_intern(cmm_unit *u, const char *text, size_t len) {
+    return cmm_intern_hashed(u, text, len, hash_bytes(text, len));
 }
 
 /* --- nodes ------------------------------------------------------------------------ */
@@ -272,58 +289,65 @@ void cmm_print_diags(const cmm_unit *u, FILE *out) {
 /* Positions are 32 bits, and UINT32_MAX means none. */
 #define MAX_SOURCE ((size_t)1 << 31)
 
-static bool read_all(FILE *f, char **text, size_t *length) {
-    size_t size = 0, cap = (size_t)1 << 16;
-    char *buf = checked(malloc(cap + 1));
-    for (size_t n; (n = fread(buf + size, 1, cap - size, f)) > 0;) {
+/* All of f, with room for a zero byte behind it, straight into the unit's memory. */
+static bool read_all(cmm_unit *u, FILE *f) {
+    struct stat st;
+    bool sized = fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+    u->text_room = (sized && (size_t)st.st_size < MAX_SOURCE ? (size_t)st.st_size : 1 << 16) + 2;
+    char *buf = pages_get(&u->text_room);
+    size_t size = 0;
+    for (size_t n; (n = fread(buf + size, 1, u->text_room - 1 - size, f)) > 0;) {
         size += n;
         if (size > MAX_SOURCE) {
             break;
         }
-        if (size == cap) {
-            cap *= 2;
-            buf = checked(realloc(buf, cap + 1));
+        if (size == u->text_room - 1) {
+            size_t room = 2 * u->text_room;
+            char *bigger = memcpy(pages_get(&room), buf, size);
+            pages_put(buf, u->text_room);
+            buf = bigger;
+            u->text_room = room;
         }
     }
-    buf[size] = 0;
-    *text = buf;
-    *length = size;
+    u->text = buf; /* pages are zero */
+    u->length = size;
     return !ferror(f);
 }
 
 cmm_unit *cmm_parse_file(const char *path, cmm_mode mode, const char *unit_symbol) {
     FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     const char *name = f == stdin ? "<stdin>" : path;
-    char *text = NULL;
-    size_t length = 0;
-    if (f == NULL || !read_all(f, &text, &length)) {
-        int err = errno;
-        cmm_unit *u = cmm_new_unit(name);
-        cmm_error(u, UINT32_MAX, "cannot read: %s", strerror(err));
-        free(text);
-        if (f != NULL && f != stdin) {
-            fclose(f);
-        }
-        return u;
+    int err = errno;
+    cmm_unit *u = cmm_new_unit(name);
+    bool ok = f != NULL;
+    if (ok && !read_all(u, f)) {
+        err = errno;
+        ok = false;
     }
-    if (f != stdin) {
+    if (f != NULL && f != stdin) {
         fclose(f);
     }
-    cmm_unit *u = cmm_parse_text(name, text, length, mode, unit_symbol);
-    free(text);
+    if (ok) {
+        cmm_parse_unit(u, mode, unit_symbol);
+    } else {
+        u->length = 0;
+        cmm_error(u, UINT32_MAX, "cannot read: %s", strerror(err));
+    }
     return u;
 }
 
-/* Copies the source into the unit; false (and an error): too long. */
-bool cmm_keep_text(cmm_unit *u, const char *text, size_t length) {
-    if (length > MAX_SOURCE) {
+/* Copies the source into the unit. */
+void cmm_keep_text(cmm_unit *u, const char *text, size_t length) {
+    u->text = memcpy(cmm_alloc(u, length + 1), text, length);
+    u->length = length;
+}
+
+/* False (and an error): the source is too long. */
+bool cmm_length_ok(cmm_unit *u) {
+    if (u->length > MAX_SOURCE) {
         cmm_error(u, UINT32_MAX, "source is longer than %zu bytes", MAX_SOURCE);
         return false;
     }
-    char *copy = cmm_alloc(u, length + 1);
-    memcpy(copy, text, length);
-    u->text = copy;
-    u->length = length;
     return true;
 }
 
@@ -348,6 +372,7 @@ bool cmm_with_stack(void (*fn)(void *), void *arg) {
         return false;
     }
     mprotect(stack, guard, PROT_NONE);
+    madvise(stack, size, MADV_HUGEPAGE); /* deep nesting touches megabytes */
     job j = {fn, arg};
     pthread_attr_t attr;
     pthread_attr_init(&attr);

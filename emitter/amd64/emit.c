@@ -8,21 +8,12 @@
 
 #include "emitter/amd64/amd64.h"
 
-/* --- operands: text in a ring of buffers, good for one instruction ----------------- */
-static char *ring(void)
-{
-    static char buf[8][160];
-    static unsigned n;
-    return buf[n++ % 8];
-}
-
+/* --- operands ------------------------------------------------------------------------ */
 static const char *op(emit *e, lin_place p)
 {
     if (lin_is_reg(p))
         return e_reg(e, p);
-    char *b = ring();
-    out_print(b, 160, "%ld(%%rsp)", (long)e_slot(e, p));
-    return b;
+    return e_text("%ld(%%rsp)", (long)e_slot(e, p));
 }
 
 static const char *res(emit *e, lin_insn *i)
@@ -47,9 +38,7 @@ static const char *src(emit *e, lin_insn *i, unsigned n)
 {
     if (!(i->flags & LIN_F_IMM))
         return arg(e, i, n);
-    char *b = ring();
-    out_print(b, 160, "$%ld", (long)i->imm);
-    return b;
+    return e_text("$%ld", (long)i->imm);
 }
 
 static const char *mem(emit *e, lin_insn *i)
@@ -64,14 +53,11 @@ static const char *mem(emit *e, lin_insn *i)
                   name, (long)i->disp);
         return b;
     }
-    char *b = ring();
     const char *base = i->base >= 0 ? arg(e, i, (unsigned)i->base) : "";
-    size_t n = i->disp || i->base < 0 ? out_print(b, 160, "%ld", (long)i->disp) : 0;
-    if (i->index >= 0)
-        out_print(b + n, 160 - n, "(%s,%s,%u)", base, arg(e, i, (unsigned)i->index), i->scale);
-    else
-        out_print(b + n, 160 - n, "(%s)", base);
-    return b;
+    const char *disp = i->disp || i->base < 0 ? e_text("%ld", (long)i->disp) : "";
+    if (i->index < 0)
+        return e_text("%s(%s)", disp, base);
+    return e_text("%s(%s,%s,%u)", disp, base, arg(e, i, (unsigned)i->index), i->scale);
 }
 
 /* --- moves ----------------------------------------------------------------------------- */
@@ -283,7 +269,8 @@ static void e_setf(emit *e, lin_insn *i)
 
 /* --- comparisons ------------------------------------------------------------------------------ */
 static const char *const suffix[LIN_NUM_CC] = {
-    [LIN_EQ] = "e", [LIN_NE] = "ne", [LIN_LT] = "l", [LIN_LE] = "le", [LIN_GT] = "g", [LIN_GE] = "ge",
+    [LIN_EQ] = "e", [LIN_NE] = "ne", [LIN_LT] = "l", [LIN_LE] = "le", [LIN_GT] = "g",
+    [LIN_GE] = "ge",
     [LIN_LTU] = "b", [LIN_LEU] = "be", [LIN_GTU] = "a", [LIN_GEU] = "ae",
 };
 
@@ -380,7 +367,8 @@ static void e_load(emit *e, lin_insn *i)
     static const char *const names[CMM_NUM_CHUNKS] = {
         [CMM_BYTE_U] = "movzbq", [CMM_BYTE_S] = "movsbq", [CMM_HALF_U] = "movzwq",
         [CMM_HALF_S] = "movswq", [CMM_INT32_S] = "movslq", [CMM_WORD_INT] = "movq",
-        [CMM_WORD_VAL] = "movq", [CMM_INT64] = "movq", [CMM_DOUBLE] = "movsd", [CMM_SINGLE] = "cvtss2sd",
+        [CMM_WORD_VAL] = "movq", [CMM_INT64] = "movq", [CMM_DOUBLE] = "movsd",
+        [CMM_SINGLE] = "cvtss2sd",
     };
     if (i->chunk == CMM_INT32_U)
         e_(e, "movl\t%s, %s", mem(e, i), low32[lin_res(i, 0)->place]);
@@ -433,13 +421,6 @@ static void call(emit *e, const char *name)
     e_(e, "call\t%s%s", name, e->options->pic ? "@PLT" : "");
 }
 
-static void describe(emit *e, lin_insn *i)
-{
-    uint32_t label = e_new_label(e);
-    e_label(e, label);
-    e_descriptor(e, i, label);
-}
-
 static void small_alloc(emit *e, lin_insn *i)
 {
     static const char *const names[] = {"caml_alloc1", "caml_alloc2", "caml_alloc3"};
@@ -449,7 +430,7 @@ static void small_alloc(emit *e, lin_insn *i)
         e_(e, "subq\t$%ld, %%r15", (long)i->imm);
         call(e, "caml_allocN");
     }
-    describe(e, i);
+    e_describe(e, i);
 }
 
 static void e_alloc(emit *e, lin_insn *i)
@@ -484,7 +465,7 @@ static void e_poll(emit *e, lin_insn *i)
 /* --- calls ------------------------------------------------------------------------------------ */
 static void drop_area(emit *e, lin_insn *i)
 {
-    uint32_t bytes = (8 * i->u.call->stack_words + 15) & ~15u;
+    uint32_t bytes = e_area(i);
     if (!bytes)
         return;
     e_(e, "addq\t$%u, %%rsp", bytes);
@@ -497,7 +478,7 @@ static void e_call(emit *e, lin_insn *i)
         call(e, e_sym(e, i->sym));
     else
         e_(e, "call\t*%s", arg(e, i, i->nargs - 1u));
-    describe(e, i);
+    e_describe(e, i);
     drop_area(e, i);
 }
 
@@ -511,7 +492,7 @@ static void e_extcall(emit *e, lin_insn *i)
         call(e, "caml_c_call_stack_args");
     } else
         call(e, "caml_c_call");
-    describe(e, i);
+    e_describe(e, i);
     drop_area(e, i);
 }
 
@@ -606,7 +587,7 @@ static void e_raise(emit *e, lin_insn *i)
         return;
     }
     call(e, i->cc == LIN_RAISE_REGULAR ? "caml_raise_exn" : "caml_reraise_exn");
-    describe(e, i);
+    e_describe(e, i);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -661,7 +642,7 @@ void amd64_out_of_line(emit *e, ool *o)
     }
     call(e, o->kind == OOL_GC ? "caml_call_gc" : "caml_ml_array_bound_error");
     if (o->kind == OOL_GC || e->options->debug || e->bound != o)
-        describe(e, o->insn);
+        e_describe(e, o->insn);
     if (o->back)
         e_(e, "jmp\t.L%u", o->back);
 }

@@ -8,16 +8,6 @@
 
 #include "emitter/arm64/arm64.h"
 
-static const char *res(emit *e, lin_insn *i)
-{
-    return e_reg(e, lin_res(i, 0)->place);
-}
-
-static const char *arg(emit *e, lin_insn *i, unsigned n)
-{
-    return e_reg(e, lin_arg(i, n)->place);
-}
-
 /* w and s names have the number of the x or d name. */
 static const char *number(emit *e, lin_place p)
 {
@@ -56,7 +46,7 @@ static void load_const(emit *e, const char *to, int64_t value)
 
 static void e_const(emit *e, lin_insn *i)
 {
-    load_const(e, res(e, i), i->imm);
+    load_const(e, e_to(e, i), i->imm);
 }
 
 /* fmov: 4 bits of fraction, exponent -3..4 */
@@ -77,15 +67,15 @@ static void e_fconst(emit *e, lin_insn *i)
 {
     uint64_t bits = (uint64_t)i->imm;
     if (bits == 0)
-        e_(e, "fmov\t%s, xzr", res(e, i));
+        e_(e, "fmov\t%s, xzr", e_to(e, i));
     else if (fmov_imm(bits)) {
         double d;
         char text[32];
         memcpy(&d, &bits, 8);
         snprintf(text, sizeof text, "%.8f", d);
-        e_(e, "fmov\t%s, #%s", res(e, i), text);
+        e_(e, "fmov\t%s, #%s", e_to(e, i), text);
     } else
-        load_literal(e, res(e, i), bits);
+        load_literal(e, e_to(e, i), bits);
 }
 
 static void load_symbol(emit *e, const cmm_sym *s, const char *to)
@@ -117,9 +107,9 @@ static void add_const(emit *e, const char *to, const char *from, int64_t n)
 
 static void e_symbol(emit *e, lin_insn *i)
 {
-    load_symbol(e, i->sym, res(e, i));
+    load_symbol(e, i->sym, e_to(e, i));
     if (i->disp)
-        add_const(e, res(e, i), res(e, i), i->disp);
+        add_const(e, e_to(e, i), e_to(e, i), i->disp);
 }
 
 /* --- slots: ldr and str reach 32760 bytes -------------------------------------------------- */
@@ -170,55 +160,57 @@ static const char *const names[LIN_TARGET_END] = {
 static void binary(emit *e, lin_insn *i)
 {
     if (i->flags & LIN_F_IMM)
-        e_(e, "%s\t%s, %s, #%ld", names[i->op], res(e, i), arg(e, i, 0), (long)i->imm);
+        e_(e, "%s\t%s, %s, #%ld", names[i->op], e_to(e, i), e_from(e, i, 0), (long)i->imm);
     else
-        e_(e, "%s\t%s, %s, %s", names[i->op], res(e, i), arg(e, i, 0), arg(e, i, 1));
+        e_(e, "%s\t%s, %s, %s", names[i->op], e_to(e, i), e_from(e, i, 0), e_from(e, i, 1));
 }
 
 static void unary(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %s", names[i->op], res(e, i), arg(e, i, 0));
+    e_(e, "%s\t%s, %s", names[i->op], e_to(e, i), e_from(e, i, 0));
 }
 
 static void ternary(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %s, %s, %s", names[i->op], res(e, i), arg(e, i, 0), arg(e, i, 1), arg(e, i, 2));
+    e_(e, "%s\t%s, %s, %s, %s", names[i->op], e_to(e, i), e_from(e, i, 0),
+       e_from(e, i, 1), e_from(e, i, 2));
 }
 
 static void e_fused(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %s, %s, %s", names[i->op], res(e, i), arg(e, i, 1), arg(e, i, 2), arg(e, i, 0));
+    e_(e, "%s\t%s, %s, %s, %s", names[i->op], e_to(e, i), e_from(e, i, 1),
+       e_from(e, i, 2), e_from(e, i, 0));
 }
 
 static void e_add(emit *e, lin_insn *i)
 {
     if (i->flags & LIN_F_IMM)
-        add_const(e, res(e, i), arg(e, i, 0), i->op == LIN_SUB ? -i->imm : i->imm);
+        add_const(e, e_to(e, i), e_from(e, i, 0), i->op == LIN_SUB ? -i->imm : i->imm);
     else
-        e_(e, "%s\t%s, %s, %s", i->op == LIN_SUB ? "sub" : "add", res(e, i), arg(e, i, 0),
-           arg(e, i, 1));
+        e_(e, "%s\t%s, %s, %s", i->op == LIN_SUB ? "sub" : "add", e_to(e, i), e_from(e, i, 0),
+           e_from(e, i, 1));
 }
 
 static void e_addshift(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %s, %s, lsl #%ld", i->op == ARM_SUBSHIFT ? "sub" : "add", res(e, i),
-       arg(e, i, 0), arg(e, i, 1), (long)i->imm);
+    e_(e, "%s\t%s, %s, %s, lsl #%ld", i->op == ARM_SUBSHIFT ? "sub" : "add", e_to(e, i),
+       e_from(e, i, 0), e_from(e, i, 1), (long)i->imm);
 }
 
 static void e_mod(emit *e, lin_insn *i)
 {
-    e_(e, "sdiv\tx16, %s, %s", arg(e, i, 0), arg(e, i, 1));
-    e_(e, "msub\t%s, x16, %s, %s", res(e, i), arg(e, i, 1), arg(e, i, 0));
+    e_(e, "sdiv\tx16, %s, %s", e_from(e, i, 0), e_from(e, i, 1));
+    e_(e, "msub\t%s, x16, %s, %s", e_to(e, i), e_from(e, i, 1), e_from(e, i, 0));
 }
 
 static void e_bswap(emit *e, lin_insn *i)
 {
     const char *d = number(e, lin_res(i, 0)->place), *a = number(e, lin_arg(i, 0)->place);
     if (i->imm == 64)
-        e_(e, "rev\t%s, %s", res(e, i), arg(e, i, 0));
+        e_(e, "rev\t%s, %s", e_to(e, i), e_from(e, i, 0));
     else if (i->imm == 32) {
         e_(e, "rev\tw%s, w%s", d, a);
-        e_(e, "sxtw\t%s, w%s", res(e, i), d);
+        e_(e, "sxtw\t%s, w%s", e_to(e, i), d);
     } else {
         e_(e, "rev16\tw%s, w%s", d, a);
         e_(e, "ubfx\tw%s, w%s, #0, #16", d, d);
@@ -227,35 +219,37 @@ static void e_bswap(emit *e, lin_insn *i)
 
 /* --- comparisons ------------------------------------------------------------------------------ */
 static const char *const conditions[LIN_NUM_CC] = {
-    [LIN_EQ] = "eq", [LIN_NE] = "ne", [LIN_LT] = "lt", [LIN_LE] = "le", [LIN_GT] = "gt", [LIN_GE] = "ge",
+    [LIN_EQ] = "eq", [LIN_NE] = "ne", [LIN_LT] = "lt", [LIN_LE] = "le", [LIN_GT] = "gt",
+    [LIN_GE] = "ge",
     [LIN_LTU] = "lo", [LIN_LEU] = "ls", [LIN_GTU] = "hi", [LIN_GEU] = "hs",
 };
 /* fcmp sets NZCV 0011 when unordered. */
 static const char *const float_conditions[LIN_NUM_CC] = {
-    [LIN_EQ] = "eq", [LIN_NE] = "ne", [LIN_LT] = "mi", [LIN_LE] = "ls", [LIN_GT] = "gt", [LIN_GE] = "ge",
+    [LIN_EQ] = "eq", [LIN_NE] = "ne", [LIN_LT] = "mi", [LIN_LE] = "ls", [LIN_GT] = "gt",
+    [LIN_GE] = "ge",
     [LIN_NLT] = "pl", [LIN_NLE] = "hi", [LIN_NGT] = "le", [LIN_NGE] = "lt",
 };
 
 static void compare(emit *e, lin_insn *i)
 {
     if (!(i->flags & LIN_F_IMM))
-        e_(e, "cmp\t%s, %s", arg(e, i, 0), arg(e, i, 1));
+        e_(e, "cmp\t%s, %s", e_from(e, i, 0), e_from(e, i, 1));
     else if (i->imm < 0)
-        e_(e, "cmn\t%s, #%ld", arg(e, i, 0), -(long)i->imm);
+        e_(e, "cmn\t%s, #%ld", e_from(e, i, 0), -(long)i->imm);
     else
-        e_(e, "cmp\t%s, #%ld", arg(e, i, 0), (long)i->imm);
+        e_(e, "cmp\t%s, #%ld", e_from(e, i, 0), (long)i->imm);
 }
 
 static void e_set(emit *e, lin_insn *i)
 {
     compare(e, i);
-    e_(e, "cset\t%s, %s", res(e, i), conditions[i->cc]);
+    e_(e, "cset\t%s, %s", e_to(e, i), conditions[i->cc]);
 }
 
 static void e_setf(emit *e, lin_insn *i)
 {
-    e_(e, "fcmp\t%s, %s", arg(e, i, 0), arg(e, i, 1));
-    e_(e, "cset\t%s, %s", res(e, i), float_conditions[i->cc]);
+    e_(e, "fcmp\t%s, %s", e_from(e, i, 0), e_from(e, i, 1));
+    e_(e, "cset\t%s, %s", e_to(e, i), float_conditions[i->cc]);
 }
 
 static const char *inverse(const char *cond)
@@ -284,7 +278,7 @@ static void branch_if(emit *e, const char *cond, uint32_t label, bool far)
 
 static void branch_zero(emit *e, lin_insn *i, bool zero, uint32_t label)
 {
-    e_(e, "%s\t%s, .L%u", zero ? "cbz" : "cbnz", arg(e, i, 0), label);
+    e_(e, "%s\t%s, .L%u", zero ? "cbz" : "cbnz", e_from(e, i, 0), label);
 }
 
 void arm64_branch(emit *e, lin_insn *i, lin_cc cc, lin_block *to)
@@ -292,14 +286,14 @@ void arm64_branch(emit *e, lin_insn *i, lin_cc cc, lin_block *to)
     uint32_t label = e_block_label(e, to);
     bool equality = cc == LIN_EQ || cc == LIN_NE;
     if (i->op == LIN_BRANCHF) {
-        e_(e, "fcmp\t%s, %s", arg(e, i, 0), arg(e, i, 1));
+        e_(e, "fcmp\t%s, %s", e_from(e, i, 0), e_from(e, i, 1));
         branch_if(e, float_conditions[cc], label, i->far);
     } else if (i->op == LIN_BRANCHT) {
         if ((i->imm & (i->imm - 1)) == 0 && !i->far)
-            e_(e, "%s\t%s, #%d, .L%u", cc == LIN_EQ ? "tbz" : "tbnz", arg(e, i, 0),
+            e_(e, "%s\t%s, #%d, .L%u", cc == LIN_EQ ? "tbz" : "tbnz", e_from(e, i, 0),
                __builtin_ctzll((uint64_t)i->imm), label);
         else {
-            e_(e, "tst\t%s, #%ld", arg(e, i, 0), (long)i->imm);
+            e_(e, "tst\t%s, #%ld", e_from(e, i, 0), (long)i->imm);
             branch_if(e, conditions[cc], label, i->far);
         }
     } else if (equality && i->flags & LIN_F_IMM && i->imm == 0 && !i->far)
@@ -319,7 +313,7 @@ static void e_switch(emit *e, lin_insn *i)
 {
     uint32_t table = e_new_label(e);
     e_(e, "adr\tx16, .L%u", table);
-    e_(e, "add\tx16, x16, %s, lsl #2", arg(e, i, 0));
+    e_(e, "add\tx16, x16, %s, lsl #2", e_from(e, i, 0));
     e_(e, "br\tx16");
     e_label(e, table);
     for (int64_t k = 0; k < i->imm; k++)
@@ -330,12 +324,12 @@ static void e_switch(emit *e, lin_insn *i)
 static const char *mem(emit *e, lin_insn *i)
 {
     static char buf[80];
-    const char *base = arg(e, i, (unsigned)i->base);
+    const char *base = e_from(e, i, (unsigned)i->base);
     if (i->index >= 0 && i->scale > 1)
-        out_print(buf, sizeof buf, "[%s, %s, lsl #%d]", base, arg(e, i, (unsigned)i->index),
+        out_print(buf, sizeof buf, "[%s, %s, lsl #%d]", base, e_from(e, i, (unsigned)i->index),
                  __builtin_ctz(i->scale));
     else if (i->index >= 0)
-        out_print(buf, sizeof buf, "[%s, %s]", base, arg(e, i, (unsigned)i->index));
+        out_print(buf, sizeof buf, "[%s, %s]", base, e_from(e, i, (unsigned)i->index));
     else if (i->disp)
         out_print(buf, sizeof buf, "[%s, #%ld]", base, (long)i->disp);
     else
@@ -371,37 +365,30 @@ static void e_store(emit *e, lin_insn *i)
     if (i->flags & LIN_F_IMM)
         e_(e, "%s\t%s, %s", ops[bytes], bytes == 8 ? "xzr" : "wzr", mem(e, i));
     else if (i->chunk == CMM_SINGLE) {
-        e_(e, "fcvt\ts31, %s", arg(e, i, 0));
+        e_(e, "fcvt\ts31, %s", e_from(e, i, 0));
         e_(e, "str\ts31, %s", mem(e, i));
     } else if (bytes == 8)
-        e_(e, "str\t%s, %s", arg(e, i, 0), mem(e, i));
+        e_(e, "str\t%s, %s", e_from(e, i, 0), mem(e, i));
     else
         e_(e, "%s\tw%s, %s", ops[bytes], number(e, lin_arg(i, 0)->place), mem(e, i));
 }
 
 static void e_loaddom(emit *e, lin_insn *i)
 {
-    e_(e, "ldr\t%s, [x28, #%ld]", res(e, i), (long)i->imm);
+    e_(e, "ldr\t%s, [x28, #%ld]", e_to(e, i), (long)i->imm);
 }
 
 static void e_storedom(emit *e, lin_insn *i)
 {
-    e_(e, "str\t%s, [x28, #%ld]", arg(e, i, 0), (long)i->imm);
+    e_(e, "str\t%s, [x28, #%ld]", e_from(e, i, 0), (long)i->imm);
 }
 
 static void e_incoming_word(emit *e, lin_insn *i)
 {
-    stack_access(e, "ldr", res(e, i), e_incoming(e, i->imm));
+    stack_access(e, "ldr", e_to(e, i), e_incoming(e, i->imm));
 }
 
 /* --- allocation ------------------------------------------------------------------------------- */
-static void describe(emit *e, lin_insn *i)
-{
-    uint32_t label = e_new_label(e);
-    e_label(e, label);
-    e_descriptor(e, i, label);
-}
-
 static void to_ool(emit *e, lin_insn *i, const char *cond)
 {
     ool *o = e_out_of_line(e, OOL_GC, i);
@@ -419,19 +406,19 @@ static void e_alloc(emit *e, lin_insn *i)
             e_(e, "mov\tx8, #%ld", (long)i->imm);
             e_(e, "bl\tcaml_allocN");
         }
-        describe(e, i);
+        e_describe(e, i);
     } else {
         e_(e, "ldr\tx16, [x28, #%d]", e->m->off_young_limit);
         e_(e, "sub\tx27, x27, #%ld", (long)i->imm);
         e_(e, "cmp\tx27, x16");
         to_ool(e, i, "lo");
     }
-    e_(e, "add\t%s, x27, #%ld", res(e, i), (long)i->disp);
+    e_(e, "add\t%s, x27, #%ld", e_to(e, i), (long)i->disp);
 }
 
 static void e_young(emit *e, lin_insn *i)
 {
-    e_(e, "add\t%s, x27, #%ld", res(e, i), (long)i->disp);
+    e_(e, "add\t%s, x27, #%ld", e_to(e, i), (long)i->disp);
 }
 
 static void e_poll(emit *e, lin_insn *i)
@@ -444,7 +431,7 @@ static void e_poll(emit *e, lin_insn *i)
 /* --- calls ------------------------------------------------------------------------------------ */
 static void drop_area(emit *e, lin_insn *i)
 {
-    uint32_t bytes = (8 * i->u.call->stack_words + 15) & ~15u;
+    uint32_t bytes = e_area(i);
     if (!bytes)
         return;
     add_const(e, "sp", "sp", bytes);
@@ -456,8 +443,8 @@ static void e_call(emit *e, lin_insn *i)
     if (i->sym)
         e_(e, "bl\t%s", e_sym(e, i->sym));
     else
-        e_(e, "blr\t%s", arg(e, i, i->nargs - 1u));
-    describe(e, i);
+        e_(e, "blr\t%s", e_from(e, i, i->nargs - 1u));
+    e_describe(e, i);
     drop_area(e, i);
 }
 
@@ -471,7 +458,7 @@ static void e_extcall(emit *e, lin_insn *i)
         e_(e, "bl\tcaml_c_call_stack_args");
     } else
         e_(e, "bl\tcaml_c_call");
-    describe(e, i);
+    e_describe(e, i);
     drop_area(e, i);
 }
 
@@ -497,7 +484,7 @@ static void e_pusharea(emit *e, lin_insn *i)
 
 static void e_storearg(emit *e, lin_insn *i)
 {
-    stack_access(e, "str", arg(e, i, 0), i->imm);
+    stack_access(e, "str", e_from(e, i, 0), i->imm);
 }
 
 static void epilogue(emit *e)
@@ -517,7 +504,7 @@ static void e_tailcall(emit *e, lin_insn *i)
     if (i->sym)
         e_(e, "b\t%s", e_sym(e, i->sym));
     else
-        e_(e, "br\t%s", arg(e, i, i->nargs - 1u));
+        e_(e, "br\t%s", e_from(e, i, i->nargs - 1u));
     e_end_path(e);
 }
 
@@ -565,7 +552,7 @@ static void e_raise(emit *e, lin_insn *i)
         return;
     }
     e_(e, "bl\t%s", i->cc == LIN_RAISE_REGULAR ? "caml_raise_exn" : "caml_reraise_exn");
-    describe(e, i);
+    e_describe(e, i);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -610,7 +597,7 @@ void arm64_prologue(emit *e)
 void arm64_out_of_line(emit *e, ool *o)
 {
     e_(e, "bl\t%s", o->kind == OOL_GC ? "caml_call_gc" : "caml_ml_array_bound_error");
-    describe(e, o->insn);
+    e_describe(e, o->insn);
     if (o->back)
         e_(e, "b\t.L%u", o->back);
 }
@@ -623,7 +610,8 @@ unsigned arm64_size(emit *e, lin_insn *i)
         [LIN_MOVE] = 4, [LIN_SWAP] = 3, [LIN_INCOMING] = 3, [LIN_PUSHAREA] = 3, [LIN_STOREARG] = 3,
         [LIN_MOD] = 2, [LIN_ADD] = 2, [LIN_SUB] = 2, [LIN_SET] = 2, [LIN_SETF] = 2, [LIN_BSWAP] = 2,
         [LIN_LOAD] = 2, [LIN_LOAD_ATOMIC] = 2, [LIN_STORE] = 3, [LIN_ALLOC] = 6, [LIN_POLL] = 4,
-        [LIN_CALL] = 4, [LIN_EXTCALL] = 8, [LIN_CCALL] = 5, [LIN_CHECKBOUND] = 3, [LIN_PUSHTRAP] = 4,
+        [LIN_CALL] = 4, [LIN_EXTCALL] = 8, [LIN_CCALL] = 5, [LIN_CHECKBOUND] = 3,
+        [LIN_PUSHTRAP] = 4,
         [LIN_RAISE] = 3, [LIN_TAILCALL] = 6, [LIN_RETURN] = 6, [LIN_BRANCH] = 4, [LIN_BRANCHT] = 4,
         [LIN_BRANCHF] = 4, [LIN_SWITCH] = 3,
     };

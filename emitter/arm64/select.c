@@ -30,7 +30,8 @@ bool arm64_imm_ok(lin_op op, lin_cc cc, int64_t n)
 {
     (void)cc;
     switch (op) {
-    case LIN_ADD: case LIN_SUB: case LIN_BRANCH: case LIN_SET: case LIN_CHECKBOUND: return add_imm(n);
+    case LIN_ADD: case LIN_SUB: case LIN_BRANCH: case LIN_SET: case LIN_CHECKBOUND:
+        return add_imm(n);
     case LIN_AND: case LIN_OR: case LIN_XOR: return arm64_logical_imm((uint64_t)n);
     case LIN_BRANCHT: return arm64_logical_imm((uint64_t)n);
     case LIN_SHL: case LIN_SHR: case LIN_SAR: return n >= 0 && n < 64;

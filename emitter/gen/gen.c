@@ -565,7 +565,9 @@ static void store(gen *g, int depth)
     put(g, ")");
 }
 
-/* (catch (catch rec (exit loop) with loop: if i < n then body; i := i + 1; exit loop else exit out) with out) */
+/* (catch (catch rec (exit loop)
+ *         with loop: if i < n then body; i := i + 1; exit loop else exit out)
+ *  with out) */
 static void loop(gen *g, int depth)
 {
     int n = 1 + pick(g, 5), again = g->next_label++, out = g->next_label++, id = g->next_var++;

@@ -17,46 +17,14 @@
 
 #include "emitter/power/power.h"
 
-static const char *ring(const char *format, ...)
-{
-    static char buf[8][96];
-    static unsigned n;
-    char *b = buf[n++ % 8];
-    va_list args;
-    va_start(args, format);
-    out_vprint(b, sizeof buf[0], format, args);
-    va_end(args);
-    return b;
-}
-
-static lin_place res(lin_insn *i)
-{
-    return lin_res(i, 0)->place;
-}
-
-static lin_place arg(lin_insn *i, unsigned n)
-{
-    return lin_arg(i, n)->place;
-}
-
-static const char *res_reg(emit *e, lin_insn *i)
-{
-    return e_reg(e, res(i));
-}
-
-static const char *arg_reg(emit *e, lin_insn *i, unsigned n)
-{
-    return e_reg(e, arg(i, n));
-}
-
 /* --- words in memory ------------------------------------------------------------ */
 /* disp(base); far ones go through r11. */
 static const char *address(emit *e, int64_t disp, const char *base)
 {
     if (disp == (int16_t)disp)
-        return ring("%ld(%s)", (long)disp, base);
+        return e_text("%ld(%s)", (long)disp, base);
     e_(e, "addis\t%%r11, %s, %ld", base, (long)power_high(disp));
-    return ring("%ld(%%r11)", (long)power_low(disp));
+    return e_text("%ld(%%r11)", (long)power_low(disp));
 }
 
 static void word_at(emit *e, bool store, const char *reg, bool flt, int64_t disp, const char *base)
@@ -107,7 +75,7 @@ static void load_int32(emit *e, const char *to, int64_t n)
 
 static void e_const(emit *e, lin_insn *i)
 {
-    const char *d = res_reg(e, i);
+    const char *d = e_to(e, i);
     if (i->imm == (int32_t)i->imm) {
         load_int32(e, d, i->imm);
         return;
@@ -121,7 +89,7 @@ static void e_fconst(emit *e, lin_insn *i)
 {
     uint32_t label = e_float_label(e, (uint64_t)i->imm);
     e_(e, "addis\t%%r11, %%r2, .L%u@toc@ha", label);
-    e_(e, "lfd\t%s, .L%u@toc@l(%%r11)", res_reg(e, i), label);
+    e_(e, "lfd\t%s, .L%u@toc@l(%%r11)", e_to(e, i), label);
 }
 
 static void load_symbol(emit *e, const char *name, const char *to)
@@ -143,7 +111,7 @@ static void add_const(emit *e, const char *to, const char *from, int64_t n)
 
 static void e_symbol(emit *e, lin_insn *i)
 {
-    const char *d = res_reg(e, i), *name = e_sym(e, i->sym);
+    const char *d = e_to(e, i), *name = e_sym(e, i->sym);
     if (target_local_symbol(i->sym)) {
         e_(e, "addis\t%s, %%r2, %s@toc@ha", d, name);
         e_(e, "addi\t%s, %s, %s@toc@l", d, d, name);
@@ -162,21 +130,21 @@ static void e_three(emit *e, lin_insn *i)
         [LIN_AND] = "and", [LIN_OR] = "or", [LIN_XOR] = "xor",
         [LIN_SHL] = "sld", [LIN_SHR] = "srd", [LIN_SAR] = "srad",
     };
-    e_(e, "%s\t%s, %s, %s", names[i->op], res_reg(e, i), arg_reg(e, i, 0), arg_reg(e, i, 1));
+    e_(e, "%s\t%s, %s, %s", names[i->op], e_to(e, i), e_from(e, i, 0), e_from(e, i, 1));
 }
 
 static void e_fused(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %s, %s, %s", i->op == LIN_FMADD ? "fmadd" : "fmsub", res_reg(e, i),
-       arg_reg(e, i, 1), arg_reg(e, i, 2), arg_reg(e, i, 0));
+    e_(e, "%s\t%s, %s, %s, %s", i->op == LIN_FMADD ? "fmadd" : "fmsub", e_to(e, i),
+       e_from(e, i, 1), e_from(e, i, 2), e_from(e, i, 0));
 }
 
 static void e_add(emit *e, lin_insn *i)
 {
     if (i->flags & LIN_F_IMM)
-        add_const(e, res_reg(e, i), arg_reg(e, i, 0), i->op == LIN_SUB ? -i->imm : i->imm);
+        add_const(e, e_to(e, i), e_from(e, i, 0), i->op == LIN_SUB ? -i->imm : i->imm);
     else if (i->op == LIN_SUB)
-        e_(e, "subf\t%s, %s, %s", res_reg(e, i), arg_reg(e, i, 1), arg_reg(e, i, 0));
+        e_(e, "subf\t%s, %s, %s", e_to(e, i), e_from(e, i, 1), e_from(e, i, 0));
     else
         e_three(e, i);
 }
@@ -184,17 +152,17 @@ static void e_add(emit *e, lin_insn *i)
 static void e_mul(emit *e, lin_insn *i)
 {
     if (i->flags & LIN_F_IMM)
-        e_(e, "mulli\t%s, %s, %ld", res_reg(e, i), arg_reg(e, i, 0), (long)i->imm);
+        e_(e, "mulli\t%s, %s, %ld", e_to(e, i), e_from(e, i, 0), (long)i->imm);
     else
         e_three(e, i);
 }
 
 static void e_mod(emit *e, lin_insn *i)
 {
-    const char *a = arg_reg(e, i, 0), *b = arg_reg(e, i, 1);
+    const char *a = e_from(e, i, 0), *b = e_from(e, i, 1);
     e_(e, "divd\t%%r0, %s, %s", a, b);
     e_(e, "mulld\t%%r0, %%r0, %s", b);
-    e_(e, "subf\t%s, %%r0, %s", res_reg(e, i), a);
+    e_(e, "subf\t%s, %%r0, %s", e_to(e, i), a);
 }
 
 static void e_and(emit *e, lin_insn *i)
@@ -203,16 +171,16 @@ static void e_and(emit *e, lin_insn *i)
     if (!(i->flags & LIN_F_IMM))
         e_three(e, i);
     else if (power_is_low_mask(i->imm, &bits))
-        e_(e, "rldicl\t%s, %s, 0, %u", res_reg(e, i), arg_reg(e, i, 0), 64 - bits);
+        e_(e, "rldicl\t%s, %s, 0, %u", e_to(e, i), e_from(e, i, 0), 64 - bits);
     else if (power_is_high_mask(i->imm, &bits))
-        e_(e, "rldicr\t%s, %s, 0, %u", res_reg(e, i), arg_reg(e, i, 0), bits - 1);
+        e_(e, "rldicr\t%s, %s, 0, %u", e_to(e, i), e_from(e, i, 0), bits - 1);
     else
-        e_(e, "andi.\t%s, %s, %ld", res_reg(e, i), arg_reg(e, i, 0), (long)i->imm);
+        e_(e, "andi.\t%s, %s, %ld", e_to(e, i), e_from(e, i, 0), (long)i->imm);
 }
 
 static void e_or(emit *e, lin_insn *i)
 {
-    const char *name = i->op == LIN_OR ? "or" : "xor", *d = res_reg(e, i), *a = arg_reg(e, i, 0);
+    const char *name = i->op == LIN_OR ? "or" : "xor", *d = e_to(e, i), *a = e_from(e, i, 0);
     if (!(i->flags & LIN_F_IMM)) {
         e_three(e, i);
         return;
@@ -230,7 +198,7 @@ static void e_shift(emit *e, lin_insn *i)
     static const char *const names[LIN_TARGET] = {
         [LIN_SHL] = "sldi", [LIN_SHR] = "srdi", [LIN_SAR] = "sradi"};
     if (i->flags & LIN_F_IMM)
-        e_(e, "%s\t%s, %s, %ld", names[i->op], res_reg(e, i), arg_reg(e, i, 0), (long)i->imm);
+        e_(e, "%s\t%s, %s, %ld", names[i->op], e_to(e, i), e_from(e, i, 0), (long)i->imm);
     else
         e_three(e, i);
 }
@@ -239,19 +207,19 @@ static void e_unary(emit *e, lin_insn *i)
 {
     static const char *const names[LIN_TARGET] = {
         [LIN_NEG] = "neg", [LIN_FNEG] = "fneg", [LIN_FABS] = "fabs", [LIN_FSQRT] = "fsqrt"};
-    e_(e, "%s\t%s, %s", names[i->op], res_reg(e, i), arg_reg(e, i, 0));
+    e_(e, "%s\t%s, %s", names[i->op], e_to(e, i), e_from(e, i, 0));
 }
 
 static void e_fofi(emit *e, lin_insn *i)
 {
-    e_(e, "mtfprd\t%s, %s", res_reg(e, i), arg_reg(e, i, 0));
-    e_(e, "fcfid\t%s, %s", res_reg(e, i), res_reg(e, i));
+    e_(e, "mtfprd\t%s, %s", e_to(e, i), e_from(e, i, 0));
+    e_(e, "fcfid\t%s, %s", e_to(e, i), e_to(e, i));
 }
 
 static void e_ioff(emit *e, lin_insn *i)
 {
-    e_(e, "fctidz\t%%f0, %s", arg_reg(e, i, 0));
-    e_(e, "mffprd\t%s, %%f0", res_reg(e, i));
+    e_(e, "fctidz\t%%f0, %s", e_from(e, i, 0));
+    e_(e, "mffprd\t%s, %%f0", e_to(e, i));
 }
 
 /* --- comparisons: in condition register field 0, bits lt gt eq un ------------------------ */
@@ -272,15 +240,15 @@ static void compare(emit *e, lin_insn *i, lin_cc cc)
 {
     bool uns = is_unsigned(cc);
     if (i->flags & LIN_F_IMM)
-        e_(e, "%s\t%s, %ld", uns ? "cmpldi" : "cmpdi", arg_reg(e, i, 0), (long)i->imm);
+        e_(e, "%s\t%s, %ld", uns ? "cmpldi" : "cmpdi", e_from(e, i, 0), (long)i->imm);
     else
-        e_(e, "%s\t%s, %s", uns ? "cmpld" : "cmpd", arg_reg(e, i, 0), arg_reg(e, i, 1));
+        e_(e, "%s\t%s, %s", uns ? "cmpld" : "cmpd", e_from(e, i, 0), e_from(e, i, 1));
 }
 
 /* Compares floats; returns the bit to test, *set: it must be 1. */
 static unsigned compare_float(emit *e, lin_insn *i, lin_cc cc, bool *set)
 {
-    e_(e, "fcmpu\t0, %s, %s", arg_reg(e, i, 0), arg_reg(e, i, 1));
+    e_(e, "fcmpu\t0, %s, %s", e_from(e, i, 0), e_from(e, i, 1));
     *set = condition[cc].set;
     switch (cc) {
     case LIN_LE: case LIN_NLE:
@@ -311,18 +279,18 @@ static void e_set(emit *e, lin_insn *i)
 {
     lin_cc cc = (lin_cc)i->cc;
     if (cc == LIN_LT && i->flags & LIN_F_IMM && i->imm == 0) {
-        e_(e, "srdi\t%s, %s, 63", res_reg(e, i), arg_reg(e, i, 0));
+        e_(e, "srdi\t%s, %s, 63", e_to(e, i), e_from(e, i, 0));
         return;
     }
     compare(e, i, cc);
-    set_by_bit(e, res_reg(e, i), condition[cc].bit, condition[cc].set);
+    set_by_bit(e, e_to(e, i), condition[cc].bit, condition[cc].set);
 }
 
 static void e_setf(emit *e, lin_insn *i)
 {
     bool set;
     unsigned bit = compare_float(e, i, (lin_cc)i->cc, &set);
-    set_by_bit(e, res_reg(e, i), bit, set);
+    set_by_bit(e, e_to(e, i), bit, set);
 }
 
 /* Branches when `bit` of field 0 is (not) set; far: 26 bits over an inverted skip. */
@@ -345,7 +313,7 @@ void power_branch(emit *e, lin_insn *i, lin_cc cc, lin_block *to)
     if (i->op == LIN_BRANCHF)
         bit = compare_float(e, i, cc, &set);
     else if (i->op == LIN_BRANCHT)
-        e_(e, "andi.\t%%r0, %s, %ld", arg_reg(e, i, 0), (long)i->imm);
+        e_(e, "andi.\t%%r0, %s, %ld", e_from(e, i, 0), (long)i->imm);
     else
         compare(e, i, cc);
     branch_on(e, i->far, bit, set, e_block_label(e, to));
@@ -361,7 +329,7 @@ static void e_switch(emit *e, lin_insn *i)
     uint32_t table = e_new_label(e);
     e_(e, "addis\t%%r11, %%r2, .L%u@toc@ha", table);
     e_(e, "addi\t%%r11, %%r11, .L%u@toc@l", table);
-    e_(e, "sldi\t%%r0, %s, 2", arg_reg(e, i, 0));
+    e_(e, "sldi\t%%r0, %s, 2", e_from(e, i, 0));
     e_(e, "lwax\t%%r0, %%r11, %%r0");
     e_(e, "add\t%%r0, %%r11, %%r0");
     e_(e, "mtctr\t%%r0");
@@ -376,9 +344,9 @@ static void e_switch(emit *e, lin_insn *i)
 /* --- memory ------------------------------------------------------------------------------- */
 static void access(emit *e, lin_insn *i, const char *name, const char *reg)
 {
-    const char *base = arg_reg(e, i, (unsigned)i->base);
+    const char *base = e_from(e, i, (unsigned)i->base);
     if (i->index >= 0)
-        e_(e, "%sx\t%s, %s, %s", name, reg, base, arg_reg(e, i, (unsigned)i->index));
+        e_(e, "%sx\t%s, %s, %s", name, reg, base, e_from(e, i, (unsigned)i->index));
     else
         e_(e, "%s\t%s, %ld(%s)", name, reg, (long)i->disp, base);
 }
@@ -390,9 +358,9 @@ static void e_load(emit *e, lin_insn *i)
         [CMM_INT32_U] = "lwz", [CMM_INT32_S] = "lwa", [CMM_WORD_INT] = "ld", [CMM_WORD_VAL] = "ld",
         [CMM_INT64] = "ld", [CMM_DOUBLE] = "lfd", [CMM_SINGLE] = "lfs",
     };
-    access(e, i, names[i->chunk], res_reg(e, i));
+    access(e, i, names[i->chunk], e_to(e, i));
     if (i->chunk == CMM_BYTE_S)
-        e_(e, "extsb\t%s, %s", res_reg(e, i), res_reg(e, i));
+        e_(e, "extsb\t%s, %s", e_to(e, i), e_to(e, i));
 }
 
 /* Nothing before the load is seen after it, nothing after it is seen before. */
@@ -400,7 +368,7 @@ static void e_load_atomic(emit *e, lin_insn *i)
 {
     e_(e, "sync");
     e_load(e, i);
-    e_(e, "cmpw\t%s, %s", res_reg(e, i), res_reg(e, i));
+    e_(e, "cmpw\t%s, %s", e_to(e, i), e_to(e, i));
     e_(e, "bne-\t$+4");
     e_(e, "isync");
 }
@@ -409,7 +377,8 @@ static void e_store(emit *e, lin_insn *i)
 {
     static const char *const names[CMM_NUM_CHUNKS] = {
         [CMM_BYTE_U] = "stb", [CMM_BYTE_S] = "stb", [CMM_HALF_U] = "sth", [CMM_HALF_S] = "sth",
-        [CMM_INT32_U] = "stw", [CMM_INT32_S] = "stw", [CMM_WORD_INT] = "std", [CMM_WORD_VAL] = "std",
+        [CMM_INT32_U] = "stw", [CMM_INT32_S] = "stw", [CMM_WORD_INT] = "std",
+        [CMM_WORD_VAL] = "std",
         [CMM_INT64] = "std", [CMM_DOUBLE] = "stfd", [CMM_SINGLE] = "stfs",
     };
     const char *v = "%r0";
@@ -419,34 +388,34 @@ static void e_store(emit *e, lin_insn *i)
         load_int32(e, v, i->imm);
     else if (i->chunk == CMM_SINGLE) {
         v = "%f0";
-        e_(e, "frsp\t%%f0, %s", arg_reg(e, i, 0));
+        e_(e, "frsp\t%%f0, %s", e_from(e, i, 0));
     } else
-        v = arg_reg(e, i, 0);
+        v = e_from(e, i, 0);
     access(e, i, names[i->chunk], v);
 }
 
 static void e_lea(emit *e, lin_insn *i)
 {
     if (i->index >= 0)
-        e_(e, "add\t%s, %s, %s", res_reg(e, i), arg_reg(e, i, (unsigned)i->base),
-           arg_reg(e, i, (unsigned)i->index));
+        e_(e, "add\t%s, %s, %s", e_to(e, i), e_from(e, i, (unsigned)i->base),
+           e_from(e, i, (unsigned)i->index));
     else
-        add_const(e, res_reg(e, i), arg_reg(e, i, (unsigned)i->base), i->disp);
+        add_const(e, e_to(e, i), e_from(e, i, (unsigned)i->base), i->disp);
 }
 
 static void e_loaddom(emit *e, lin_insn *i)
 {
-    place_at(e, false, res(i), i->imm, "%r30");
+    place_at(e, false, e_res(i), i->imm, "%r30");
 }
 
 static void e_storedom(emit *e, lin_insn *i)
 {
-    place_at(e, true, arg(i, 0), i->imm, "%r30");
+    place_at(e, true, e_arg(i, 0), i->imm, "%r30");
 }
 
 static void e_incoming_word(emit *e, lin_insn *i)
 {
-    place_at(e, false, res(i), e_incoming(e, i->imm), "%r1");
+    place_at(e, false, e_res(i), e_incoming(e, i->imm), "%r1");
 }
 
 /* --- allocation: caml_call_gc returns right after the bcl that left for it ------------------ */
@@ -459,13 +428,6 @@ static uint32_t glue(emit *e)
     return e_out_of_line(e, OOL_PORT, NULL)->entry;
 }
 
-static void describe(emit *e, lin_insn *i)
-{
-    uint32_t label = e_new_label(e);
-    e_label(e, label);
-    e_descriptor(e, i, label);
-}
-
 static void limit_check(emit *e, lin_insn *i, bool allocates)
 {
     uint32_t gc = glue(e);
@@ -475,7 +437,7 @@ static void limit_check(emit *e, lin_insn *i, bool allocates)
     e_(e, "cmpld\t%%r31, %%r0");
     if (!i->far) {
         e_(e, "bltl-\t.L%u", gc);
-        describe(e, i);
+        e_describe(e, i);
         return;
     }
     uint32_t back = e_new_label(e);
@@ -487,7 +449,7 @@ static void limit_check(emit *e, lin_insn *i, bool allocates)
 
 static void e_young(emit *e, lin_insn *i)
 {
-    e_(e, "addi\t%s, %%r31, %ld", res_reg(e, i), (long)i->disp);
+    e_(e, "addi\t%s, %%r31, %ld", e_to(e, i), (long)i->disp);
 }
 
 static void e_alloc(emit *e, lin_insn *i)
@@ -509,7 +471,7 @@ static void move_sp(emit *e, int64_t n)
 
 static void drop_area(emit *e, lin_insn *i)
 {
-    uint32_t bytes = (8 * i->u.call->stack_words + 15) & ~15u;
+    uint32_t bytes = e_area(i);
     if (!bytes)
         return;
     move_sp(e, bytes);
@@ -525,7 +487,7 @@ static void reload_toc(emit *e)
 static void branch_and_link(emit *e, lin_insn *i, const char *name)
 {
     e_(e, "bl\t%s", name);
-    describe(e, i);
+    e_describe(e, i);
     e_(e, "nop");
 }
 
@@ -534,11 +496,11 @@ static void e_call(emit *e, lin_insn *i)
     if (i->sym)
         branch_and_link(e, i, e_sym(e, i->sym));
     else {
-        const char *f = arg_reg(e, i, i->nargs - 1u);
+        const char *f = e_from(e, i, i->nargs - 1u);
         e_(e, "mtctr\t%s", f);
         e_(e, "mr\t%%r12, %s", f);
         e_(e, "bctrl");
-        describe(e, i);
+        e_describe(e, i);
     }
     reload_toc(e);
     drop_area(e, i);
@@ -575,7 +537,7 @@ static void e_pusharea(emit *e, lin_insn *i)
 
 static void e_storearg(emit *e, lin_insn *i)
 {
-    place_at(e, true, arg(i, 0), e->m->abi->frame_reserved + i->imm, "%r1");
+    place_at(e, true, e_arg(i, 0), e->m->abi->frame_reserved + i->imm, "%r1");
 }
 
 static void epilogue(emit *e)
@@ -596,7 +558,7 @@ static void e_tailcall(emit *e, lin_insn *i)
     if (i->sym)
         load_symbol(e, e_sym(e, i->sym), "%r12");
     else
-        e_(e, "mr\t%%r12, %s", arg_reg(e, i, i->nargs - 1u));
+        e_(e, "mr\t%%r12, %s", e_from(e, i, i->nargs - 1u));
     e_(e, "mtctr\t%%r12");
     epilogue(e);
     e_(e, "bctr");
@@ -723,7 +685,7 @@ void power_out_of_line(emit *e, ool *o)
     }
     e_(e, "bl\tcaml_ml_array_bound_error");
     if (e->options->debug || e->bound != o)
-        describe(e, o->insn);
+        e_describe(e, o->insn);
     e_(e, "nop");
 }
 

@@ -38,9 +38,11 @@ bool power_imm_ok(lin_op op, lin_cc cc, int64_t n)
     case LIN_ADD: return is_added(n);
     case LIN_SUB: return n != INT64_MIN && is_added(-n);
     case LIN_MUL: case LIN_STORE: return is_int16(n);
-    case LIN_AND: return is_uint16(n) || power_is_low_mask(n, &bits) || power_is_high_mask(n, &bits);
+    case LIN_AND:
+        return is_uint16(n) || power_is_low_mask(n, &bits) || power_is_high_mask(n, &bits);
     case LIN_OR: case LIN_XOR: return n == (int64_t)(uint32_t)n;
-    case LIN_BRANCH: case LIN_SET: return cc >= LIN_LTU && cc <= LIN_GEU ? is_uint16(n) : is_int16(n);
+    case LIN_BRANCH: case LIN_SET:
+        return cc >= LIN_LTU && cc <= LIN_GEU ? is_uint16(n) : is_int16(n);
     case LIN_CHECKBOUND: return is_uint16(n);
     case LIN_BRANCHT: return n > 0 && is_uint16(n);
     case LIN_SHL: case LIN_SHR: case LIN_SAR: return n >= 0 && n < 64;

@@ -9,16 +9,6 @@
 
 #include "emitter/riscv64/riscv64.h"
 
-static const char *res(emit *e, lin_insn *i)
-{
-    return e_reg(e, lin_res(i, 0)->place);
-}
-
-static const char *arg(emit *e, lin_insn *i, unsigned n)
-{
-    return e_reg(e, lin_arg(i, n)->place);
-}
-
 static bool is_int12(int64_t n)
 {
     return n >= -2048 && n < 2048;
@@ -37,15 +27,15 @@ static void add_const(emit *e, const char *to, const char *from, int64_t n)
 /* --- constants ----------------------------------------------------------------------- */
 static void e_const(emit *e, lin_insn *i)
 {
-    e_(e, "li\t%s, %ld", res(e, i), (long)i->imm);
+    e_(e, "li\t%s, %ld", e_to(e, i), (long)i->imm);
 }
 
 static void e_fconst(emit *e, lin_insn *i)
 {
     if (i->imm == 0)
-        e_(e, "fmv.d.x\t%s, zero", res(e, i));
+        e_(e, "fmv.d.x\t%s, zero", e_to(e, i));
     else
-        e_(e, "fld\t%s, .L%u, t0", res(e, i), e_float_label(e, (uint64_t)i->imm));
+        e_(e, "fld\t%s, .L%u, t0", e_to(e, i), e_float_label(e, (uint64_t)i->imm));
 }
 
 static void load_symbol(emit *e, const cmm_sym *s, const char *to)
@@ -55,9 +45,9 @@ static void load_symbol(emit *e, const cmm_sym *s, const char *to)
 
 static void e_symbol(emit *e, lin_insn *i)
 {
-    load_symbol(e, i->sym, res(e, i));
+    load_symbol(e, i->sym, e_to(e, i));
     if (i->disp)
-        add_const(e, res(e, i), res(e, i), i->disp);
+        add_const(e, e_to(e, i), e_to(e, i), i->disp);
 }
 
 /* --- moves ------------------------------------------------------------------------------ */
@@ -123,38 +113,39 @@ static const char *const names[LIN_TARGET_END] = {
 static void binary(emit *e, lin_insn *i)
 {
     if (i->flags & LIN_F_IMM)
-        e_(e, "%si\t%s, %s, %ld", names[i->op], res(e, i), arg(e, i, 0), (long)i->imm);
+        e_(e, "%si\t%s, %s, %ld", names[i->op], e_to(e, i), e_from(e, i, 0), (long)i->imm);
     else
-        e_(e, "%s\t%s, %s, %s", names[i->op], res(e, i), arg(e, i, 0), arg(e, i, 1));
+        e_(e, "%s\t%s, %s, %s", names[i->op], e_to(e, i), e_from(e, i, 0), e_from(e, i, 1));
 }
 
 static void e_fused(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %s, %s, %s", names[i->op], res(e, i), arg(e, i, 1), arg(e, i, 2), arg(e, i, 0));
+    e_(e, "%s\t%s, %s, %s, %s", names[i->op], e_to(e, i), e_from(e, i, 1),
+       e_from(e, i, 2), e_from(e, i, 0));
 }
 
 static void unary(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %s", names[i->op], res(e, i), arg(e, i, 0));
+    e_(e, "%s\t%s, %s", names[i->op], e_to(e, i), e_from(e, i, 0));
 }
 
 static void e_add(emit *e, lin_insn *i)
 {
     if (i->flags & LIN_F_IMM)
-        add_const(e, res(e, i), arg(e, i, 0), i->op == LIN_SUB ? -i->imm : i->imm);
+        add_const(e, e_to(e, i), e_from(e, i, 0), i->op == LIN_SUB ? -i->imm : i->imm);
     else
-        e_(e, "%s\t%s, %s, %s", i->op == LIN_SUB ? "sub" : "add", res(e, i), arg(e, i, 0),
-           arg(e, i, 1));
+        e_(e, "%s\t%s, %s, %s", i->op == LIN_SUB ? "sub" : "add", e_to(e, i), e_from(e, i, 0),
+           e_from(e, i, 1));
 }
 
 static void e_fofi(emit *e, lin_insn *i)
 {
-    e_(e, "fcvt.d.l\t%s, %s", res(e, i), arg(e, i, 0));
+    e_(e, "fcvt.d.l\t%s, %s", e_to(e, i), e_from(e, i, 0));
 }
 
 static void e_ioff(emit *e, lin_insn *i)
 {
-    e_(e, "fcvt.l.d\t%s, %s, rtz", res(e, i), arg(e, i, 0));
+    e_(e, "fcvt.l.d\t%s, %s, rtz", e_to(e, i), e_from(e, i, 0));
 }
 
 /* --- comparisons ------------------------------------------------------------------------------ */
@@ -178,13 +169,13 @@ static void set_imm(emit *e, const char *d, const char *a, lin_cc cc, int64_t n)
 
 static void e_set(emit *e, lin_insn *i)
 {
-    const char *d = res(e, i), *a = arg(e, i, 0);
+    const char *d = e_to(e, i), *a = e_from(e, i, 0);
     lin_cc cc = (lin_cc)i->cc;
     if (i->flags & LIN_F_IMM) {
         set_imm(e, d, a, cc, i->imm);
         return;
     }
-    const char *b = arg(e, i, 1);
+    const char *b = e_from(e, i, 1);
     if (cc == LIN_EQ || cc == LIN_NE) {
         e_(e, "xor\t%s, %s, %s", d, a, b);
         e_(e, "%s\t%s, %s", cc == LIN_EQ ? "seqz" : "snez", d, d);
@@ -208,19 +199,20 @@ static bool compare_float(emit *e, lin_insn *i, lin_cc cc, const char *d)
         [LIN_NGT] = {"flt.d", true, true}, [LIN_NGE] = {"fle.d", true, true},
     };
     bool swap = how[cc].swap;
-    e_(e, "%s\t%s, %s, %s", how[cc].op, d, arg(e, i, swap), arg(e, i, !swap));
+    e_(e, "%s\t%s, %s, %s", how[cc].op, d, e_from(e, i, swap), e_from(e, i, !swap));
     return how[cc].negate;
 }
 
 static void e_setf(emit *e, lin_insn *i)
 {
-    if (compare_float(e, i, (lin_cc)i->cc, res(e, i)))
-        e_(e, "xori\t%s, %s, 1", res(e, i), res(e, i));
+    if (compare_float(e, i, (lin_cc)i->cc, e_to(e, i)))
+        e_(e, "xori\t%s, %s, 1", e_to(e, i), e_to(e, i));
 }
 
 static const char *const branches[LIN_NUM_CC] = {
     [LIN_EQ] = "beq", [LIN_NE] = "bne", [LIN_LT] = "blt", [LIN_LE] = "ble", [LIN_GT] = "bgt",
-    [LIN_GE] = "bge", [LIN_LTU] = "bltu", [LIN_LEU] = "bleu", [LIN_GTU] = "bgtu", [LIN_GEU] = "bgeu",
+    [LIN_GE] = "bge", [LIN_LTU] = "bltu", [LIN_LEU] = "bleu", [LIN_GTU] = "bgtu",
+    [LIN_GEU] = "bgeu",
 };
 
 static void branch_if(emit *e, lin_cc cc, const char *a, const char *b, uint32_t label, bool far)
@@ -240,11 +232,11 @@ static void test_bits(emit *e, lin_insn *i, lin_cc cc, uint32_t label)
 {
     int64_t m = i->imm;
     if (is_int12(m)) {
-        e_(e, "andi\tt0, %s, %ld", arg(e, i, 0), (long)m);
+        e_(e, "andi\tt0, %s, %ld", e_from(e, i, 0), (long)m);
         branch_if(e, cc, "t0", "zero", label, i->far);
         return;
     }
-    e_(e, "slli\tt0, %s, %d", arg(e, i, 0), __builtin_clzll((uint64_t)m));
+    e_(e, "slli\tt0, %s, %d", e_from(e, i, 0), __builtin_clzll((uint64_t)m));
     branch_if(e, cc == LIN_NE ? LIN_LT : LIN_GE, "t0", "zero", label, i->far);
 }
 
@@ -257,7 +249,8 @@ void riscv64_branch(emit *e, lin_insn *i, lin_cc cc, lin_block *to)
     } else if (i->op == LIN_BRANCHT)
         test_bits(e, i, cc, label);
     else
-        branch_if(e, cc, arg(e, i, 0), i->flags & LIN_F_IMM ? "zero" : arg(e, i, 1), label, i->far);
+        branch_if(e, cc, e_from(e, i, 0), i->flags & LIN_F_IMM ? "zero" : e_from(e, i, 1), label,
+                  i->far);
 }
 
 static void jump_to(emit *e, uint32_t label, bool far)
@@ -279,7 +272,7 @@ static void e_switch(emit *e, lin_insn *i)
 {
     uint32_t table = e_new_label(e);
     e_(e, "lla\tt0, .L%u", table);
-    e_(e, "slli\tt1, %s, %d", arg(e, i, 0), i->far ? 3 : 2);
+    e_(e, "slli\tt1, %s, %d", e_from(e, i, 0), i->far ? 3 : 2);
     e_(e, "add\tt0, t0, t1");
     if (i->far)
         e_(e, "ld\tt0, 0(t0)");
@@ -307,38 +300,39 @@ static void e_load(emit *e, lin_insn *i)
     bool atomic = i->op == LIN_LOAD_ATOMIC;
     if (atomic)
         e_(e, "fence\trw, rw");
-    e_(e, "%s\t%s, %ld(%s)", ops[i->chunk], res(e, i), (long)i->disp, arg(e, i, (unsigned)i->base));
+    e_(e, "%s\t%s, %ld(%s)", ops[i->chunk], e_to(e, i), (long)i->disp,
+       e_from(e, i, (unsigned)i->base));
     if (atomic)
         e_(e, "fence\tr, rw");
     if (i->chunk == CMM_SINGLE)
-        e_(e, "fcvt.d.s\t%s, %s", res(e, i), res(e, i));
+        e_(e, "fcvt.d.s\t%s, %s", e_to(e, i), e_to(e, i));
 }
 
 static void e_store(emit *e, lin_insn *i)
 {
     static const char *const ops[] = {NULL, "sb", "sh", NULL, "sw", NULL, NULL, NULL, "sd"};
-    const char *base = arg(e, i, (unsigned)i->base);
+    const char *base = e_from(e, i, (unsigned)i->base);
     if (i->flags & LIN_F_BARRIER)
         e_(e, "fence\tr, w");
     if (i->chunk == CMM_SINGLE) {
-        e_(e, "fcvt.s.d\tft0, %s", arg(e, i, 0));
+        e_(e, "fcvt.s.d\tft0, %s", e_from(e, i, 0));
         e_(e, "fsw\tft0, %ld(%s)", (long)i->disp, base);
         return;
     }
     bool flt = !(i->flags & LIN_F_IMM) && lin_is_float_reg(lin_arg(i, 0)->place);
     e_(e, "%s\t%s, %ld(%s)", flt ? "fsd" : ops[cmm_chunks[i->chunk].bytes],
-       i->flags & LIN_F_IMM ? "zero" : arg(e, i, 0), (long)i->disp, base);
+       i->flags & LIN_F_IMM ? "zero" : e_from(e, i, 0), (long)i->disp, base);
 }
 
 static void e_loaddom(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %ld(s11)", lin_is_float_reg(lin_res(i, 0)->place) ? "fld" : "ld", res(e, i),
+    e_(e, "%s\t%s, %ld(s11)", lin_is_float_reg(lin_res(i, 0)->place) ? "fld" : "ld", e_to(e, i),
        (long)i->imm);
 }
 
 static void e_storedom(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %ld(s11)", lin_is_float_reg(lin_arg(i, 0)->place) ? "fsd" : "sd", arg(e, i, 0),
+    e_(e, "%s\t%s, %ld(s11)", lin_is_float_reg(e_arg(i, 0)) ? "fsd" : "sd", e_from(e, i, 0),
        (long)i->imm);
 }
 
@@ -348,13 +342,6 @@ static void e_incoming_word(emit *e, lin_insn *i)
 }
 
 /* --- allocation ------------------------------------------------------------------------------- */
-static void describe(emit *e, lin_insn *i)
-{
-    uint32_t label = e_new_label(e);
-    e_label(e, label);
-    e_descriptor(e, i, label);
-}
-
 static void check_limit(emit *e, lin_insn *i)
 {
     ool *o = e_out_of_line(e, OOL_GC, i);
@@ -373,17 +360,17 @@ static void e_alloc(emit *e, lin_insn *i)
             e_(e, "li\tt2, %ld", (long)i->imm);
             e_(e, "call\tcaml_allocN");
         }
-        describe(e, i);
+        e_describe(e, i);
     } else {
         add_const(e, "s10", "s10", -i->imm);
         check_limit(e, i);
     }
-    add_const(e, res(e, i), "s10", i->disp);
+    add_const(e, e_to(e, i), "s10", i->disp);
 }
 
 static void e_young(emit *e, lin_insn *i)
 {
-    add_const(e, res(e, i), "s10", i->disp);
+    add_const(e, e_to(e, i), "s10", i->disp);
 }
 
 static void e_poll(emit *e, lin_insn *i)
@@ -394,7 +381,7 @@ static void e_poll(emit *e, lin_insn *i)
 /* --- calls ------------------------------------------------------------------------------------ */
 static void drop_area(emit *e, lin_insn *i)
 {
-    uint32_t bytes = (8 * i->u.call->stack_words + 15) & ~15u;
+    uint32_t bytes = e_area(i);
     if (!bytes)
         return;
     add_const(e, "sp", "sp", bytes);
@@ -406,8 +393,8 @@ static void e_call(emit *e, lin_insn *i)
     if (i->sym)
         e_(e, "call\t%s", e_sym(e, i->sym));
     else
-        e_(e, "jalr\t%s", arg(e, i, i->nargs - 1u));
-    describe(e, i);
+        e_(e, "jalr\t%s", e_from(e, i, i->nargs - 1u));
+    e_describe(e, i);
     drop_area(e, i);
 }
 
@@ -421,7 +408,7 @@ static void e_extcall(emit *e, lin_insn *i)
         e_(e, "call\tcaml_c_call_stack_args");
     } else
         e_(e, "call\tcaml_c_call");
-    describe(e, i);
+    e_describe(e, i);
     drop_area(e, i);
 }
 
@@ -465,7 +452,7 @@ static void e_tailcall(emit *e, lin_insn *i)
     if (i->sym)
         e_(e, "tail\t%s", e_sym(e, i->sym));
     else
-        e_(e, "jr\t%s", arg(e, i, i->nargs - 1u));
+        e_(e, "jr\t%s", e_from(e, i, i->nargs - 1u));
     e_end_path(e);
 }
 
@@ -479,7 +466,7 @@ static void e_return(emit *e, lin_insn *i)
 
 static void e_checkbound(emit *e, lin_insn *i)
 {
-    branch_if(e, LIN_LEU, arg(e, i, 0), i->flags & LIN_F_IMM ? "zero" : arg(e, i, 1),
+    branch_if(e, LIN_LEU, e_from(e, i, 0), i->flags & LIN_F_IMM ? "zero" : e_from(e, i, 1),
               e_bound_error(e, i), i->far);
 }
 
@@ -513,7 +500,7 @@ static void e_raise(emit *e, lin_insn *i)
         return;
     }
     e_(e, "call\t%s", i->cc == LIN_RAISE_REGULAR ? "caml_raise_exn" : "caml_reraise_exn");
-    describe(e, i);
+    e_describe(e, i);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -577,7 +564,7 @@ void riscv64_out_of_line(emit *e, ool *o)
         return;
     }
     e_(e, "call\t%s", o->kind == OOL_GC ? "caml_call_gc" : "caml_ml_array_bound_error");
-    describe(e, o->insn);
+    e_describe(e, o->insn);
     if (o->back)
         jump_to(e, o->back, o->insn->far);
 }
@@ -590,7 +577,8 @@ unsigned riscv64_size(emit *e, lin_insn *i)
         [LIN_INCOMING] = 4, [LIN_PUSHAREA] = 4, [LIN_STOREARG] = 4, [LIN_ADD] = 4, [LIN_SUB] = 4,
         [LIN_SET] = 2, [LIN_SETF] = 2, [LIN_LOAD] = 2, [LIN_LOAD_ATOMIC] = 3, [LIN_STORE] = 2,
         [LIN_ALLOC] = 10, [LIN_YOUNG] = 3, [LIN_POLL] = 4, [LIN_CALL] = 6, [LIN_EXTCALL] = 10,
-        [LIN_CCALL] = 5, [LIN_CHECKBOUND] = 3, [LIN_PUSHTRAP] = 6, [LIN_POPTRAP] = 2, [LIN_RAISE] = 5,
+        [LIN_CCALL] = 5, [LIN_CHECKBOUND] = 3, [LIN_PUSHTRAP] = 6, [LIN_POPTRAP] = 2,
+        [LIN_RAISE] = 5,
         [LIN_TAILCALL] = 9, [LIN_RETURN] = 8, [LIN_JUMP] = 2, [LIN_BRANCH] = 5, [LIN_BRANCHT] = 5,
         [LIN_BRANCHF] = 6, [LIN_SWITCH] = 6,
     };

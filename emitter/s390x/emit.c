@@ -11,54 +11,17 @@
 
 #include "emitter/s390x/s390x.h"
 
-static const char *ring(const char *format, ...)
-{
-    static char buf[8][96];
-    static unsigned n;
-    char *b = buf[n++ % 8];
-    va_list args;
-    va_start(args, format);
-    out_vprint(b, sizeof buf[0], format, args);
-    va_end(args);
-    return b;
-}
-
-static const char *reg(emit *e, lin_place p)
-{
-    return e_reg(e, p);
-}
-
-static lin_place res(lin_insn *i)
-{
-    return lin_res(i, 0)->place;
-}
-
-static lin_place arg(lin_insn *i, unsigned n)
-{
-    return lin_arg(i, n)->place;
-}
-
-static const char *res_reg(emit *e, lin_insn *i)
-{
-    return reg(e, res(i));
-}
-
-static const char *arg_reg(emit *e, lin_insn *i, unsigned n)
-{
-    return reg(e, arg(i, n));
-}
-
 static const char *slot(emit *e, lin_place p)
 {
-    return ring("%ld(%%r15)", (long)e_slot(e, p));
+    return e_text("%ld(%%r15)", (long)e_slot(e, p));
 }
 
 static const char *mem(emit *e, lin_insn *i)
 {
-    const char *base = arg_reg(e, i, (unsigned)i->base);
+    const char *base = e_from(e, i, (unsigned)i->base);
     if (i->index < 0)
-        return ring("%ld(%s)", (long)i->disp, base);
-    return ring("%ld(%s,%s)", (long)i->disp, arg_reg(e, i, (unsigned)i->index), base);
+        return e_text("%ld(%s)", (long)i->disp, base);
+    return e_text("%ld(%s,%s)", (long)i->disp, e_from(e, i, (unsigned)i->index), base);
 }
 
 /* --- moves ------------------------------------------------------------------- */
@@ -79,21 +42,21 @@ void s390x_move(emit *e, lin_place to, lin_place from)
         e_(e, "stg\t%%r1, %s", slot(e, to));
     } else if (lin_is_slot(to))
         e_(e, "%s\t%s, %s", lin_is_float_reg(from) ? float_store(e_slot(e, to)) : "stg",
-           reg(e, from), slot(e, to));
+           e_reg(e, from), slot(e, to));
     else if (lin_is_slot(from))
-        e_(e, "%s\t%s, %s", lin_is_float_reg(to) ? float_load(e_slot(e, from)) : "lg", reg(e, to),
+        e_(e, "%s\t%s, %s", lin_is_float_reg(to) ? float_load(e_slot(e, from)) : "lg", e_reg(e, to),
            slot(e, from));
     else
-        e_(e, "%s\t%s, %s", lin_is_float_reg(to) ? "ldr" : "lgr", reg(e, to), reg(e, from));
+        e_(e, "%s\t%s, %s", lin_is_float_reg(to) ? "ldr" : "lgr", e_reg(e, to), e_reg(e, from));
 }
 
 void s390x_swap(emit *e, lin_place a, lin_place b)
 {
     bool flt = lin_is_float_reg(a);
     const char *move = flt ? "ldr" : "lgr", *t = flt ? "%f15" : "%r1";
-    e_(e, "%s\t%s, %s", move, t, reg(e, a));
-    e_(e, "%s\t%s, %s", move, reg(e, a), reg(e, b));
-    e_(e, "%s\t%s, %s", move, reg(e, b), t);
+    e_(e, "%s\t%s, %s", move, t, e_reg(e, a));
+    e_(e, "%s\t%s, %s", move, e_reg(e, a), e_reg(e, b));
+    e_(e, "%s\t%s, %s", move, e_reg(e, b), t);
 }
 
 static void load_const(emit *e, const char *to, int64_t n)
@@ -114,17 +77,17 @@ static void load_const(emit *e, const char *to, int64_t n)
 
 static void e_const(emit *e, lin_insn *i)
 {
-    load_const(e, res_reg(e, i), i->imm);
+    load_const(e, e_to(e, i), i->imm);
 }
 
 static void e_fconst(emit *e, lin_insn *i)
 {
     if (i->imm == 0) {
-        e_(e, "lzdr\t%s", res_reg(e, i));
+        e_(e, "lzdr\t%s", e_to(e, i));
         return;
     }
     e_(e, "larl\t%%r1, .L%u", e_float_label(e, (uint64_t)i->imm));
-    e_(e, "ld\t%s, 0(%%r1)", res_reg(e, i));
+    e_(e, "ld\t%s, 0(%%r1)", e_to(e, i));
 }
 
 /* larl reaches even addresses only: string data may be anywhere, so a symbol with
@@ -149,9 +112,9 @@ static void add_const(emit *e, const char *to, const char *from, int64_t n)
 
 static void e_symbol(emit *e, lin_insn *i)
 {
-    load_symbol(e, i->sym, res_reg(e, i));
+    load_symbol(e, i->sym, e_to(e, i));
     if (i->disp)
-        add_const(e, res_reg(e, i), res_reg(e, i), i->disp);
+        add_const(e, e_to(e, i), e_to(e, i), i->disp);
 }
 
 /* --- integers ------------------------------------------------------------------- */
@@ -173,7 +136,7 @@ static const forms *int_forms(unsigned op)
 static void three_address(emit *e, lin_insn *i)
 {
     const forms *f = int_forms(i->op);
-    lin_place d = res(i), a = arg(i, 0), b = arg(i, 1);
+    lin_place d = e_res(i), a = e_arg(i, 0), b = e_arg(i, 1);
     if (lin_is_slot(a)) {
         lin_place t = a;
         a = b;
@@ -181,16 +144,16 @@ static void three_address(emit *e, lin_insn *i)
     }
     if (lin_is_reg(b)) {
         if (a == d)
-            e_(e, "%s\t%s, %s", f->two, reg(e, d), reg(e, b));
+            e_(e, "%s\t%s, %s", f->two, e_reg(e, d), e_reg(e, b));
         else if (b == d && i->op != LIN_SUB)
-            e_(e, "%s\t%s, %s", f->two, reg(e, d), reg(e, a));
+            e_(e, "%s\t%s, %s", f->two, e_reg(e, d), e_reg(e, a));
         else
-            e_(e, "%s\t%s, %s, %s", f->three, reg(e, d), reg(e, a), reg(e, b));
+            e_(e, "%s\t%s, %s, %s", f->three, e_reg(e, d), e_reg(e, a), e_reg(e, b));
         return;
     }
     if (a != d)
         s390x_move(e, d, a);
-    e_(e, "%s\t%s, %s", f->memory, reg(e, d), slot(e, b));
+    e_(e, "%s\t%s, %s", f->memory, e_reg(e, d), slot(e, b));
 }
 
 static void e_add(emit *e, lin_insn *i)
@@ -200,10 +163,10 @@ static void e_add(emit *e, lin_insn *i)
         return;
     }
     int64_t n = i->op == LIN_SUB ? -i->imm : i->imm;
-    if (res(i) == arg(i, 0) && n == (int16_t)n && !s390x_is_disp12(n))
-        e_(e, "aghi\t%s, %ld", res_reg(e, i), (long)n);
+    if (e_res(i) == e_arg(i, 0) && n == (int16_t)n && !s390x_is_disp12(n))
+        e_(e, "aghi\t%s, %ld", e_to(e, i), (long)n);
     else
-        add_const(e, res_reg(e, i), arg_reg(e, i, 0), n);
+        add_const(e, e_to(e, i), e_from(e, i, 0), n);
 }
 
 static void e_and(emit *e, lin_insn *i)
@@ -212,9 +175,9 @@ static void e_and(emit *e, lin_insn *i)
     if (!(i->flags & LIN_F_IMM))
         three_address(e, i);
     else if (s390x_is_mask(i->imm, &first, &last))
-        e_(e, "risbg\t%s, %s, %u, %u, 0", res_reg(e, i), arg_reg(e, i, 0), first, last | 128);
+        e_(e, "risbg\t%s, %s, %u, %u, 0", e_to(e, i), e_from(e, i, 0), first, last | 128);
     else
-        e_(e, "nilf\t%s, %lu", res_reg(e, i), (unsigned long)(uint32_t)i->imm);
+        e_(e, "nilf\t%s, %lu", e_to(e, i), (unsigned long)(uint32_t)i->imm);
 }
 
 static void e_or(emit *e, lin_insn *i)
@@ -222,24 +185,24 @@ static void e_or(emit *e, lin_insn *i)
     if (!(i->flags & LIN_F_IMM))
         three_address(e, i);
     else
-        e_(e, "%s\t%s, %lu", i->op == LIN_OR ? "oilf" : "xilf", res_reg(e, i),
+        e_(e, "%s\t%s, %lu", i->op == LIN_OR ? "oilf" : "xilf", e_to(e, i),
            (unsigned long)i->imm);
 }
 
 static void e_mul(emit *e, lin_insn *i)
 {
     if (i->flags & LIN_F_IMM)
-        e_(e, "%s\t%s, %ld", i->imm == (int16_t)i->imm ? "mghi" : "msgfi", res_reg(e, i),
+        e_(e, "%s\t%s, %ld", i->imm == (int16_t)i->imm ? "mghi" : "msgfi", e_to(e, i),
            (long)i->imm);
     else
-        e_(e, lin_is_slot(arg(i, 1)) ? "msg\t%s, %s" : "msgr\t%s, %s", res_reg(e, i),
-           lin_is_slot(arg(i, 1)) ? slot(e, arg(i, 1)) : arg_reg(e, i, 1));
+        e_(e, lin_is_slot(e_arg(i, 1)) ? "msg\t%s, %s" : "msgr\t%s, %s", e_to(e, i),
+           lin_is_slot(e_arg(i, 1)) ? slot(e, e_arg(i, 1)) : e_from(e, i, 1));
 }
 
 /* The machine multiplies unsigned: high(a * b) - (a < 0 ? b : 0) - (b < 0 ? a : 0). */
 static void e_mulh(emit *e, lin_insn *i)
 {
-    const char *a = arg_reg(e, i, 0), *b = arg_reg(e, i, 1);
+    const char *a = e_from(e, i, 0), *b = e_from(e, i, 1);
     e_(e, "lgr\t%%r1, %s", a);
     e_(e, "mlgr\t%%r0, %s", b);
     e_(e, "srag\t%%r1, %s, 63", a);
@@ -248,17 +211,17 @@ static void e_mulh(emit *e, lin_insn *i)
     e_(e, "srag\t%%r1, %s, 63", b);
     e_(e, "ngr\t%%r1, %s", a);
     e_(e, "sgr\t%%r0, %%r1");
-    e_(e, "lgr\t%s, %%r0", res_reg(e, i));
+    e_(e, "lgr\t%s, %%r0", e_to(e, i));
 }
 
 /* r0:r1: the remainder comes in r0, the quotient in r1. */
 static void e_divide(emit *e, lin_insn *i)
 {
-    bool in_slot = lin_is_slot(arg(i, 1));
-    e_(e, "lgr\t%%r1, %s", arg_reg(e, i, 0));
+    bool in_slot = lin_is_slot(e_arg(i, 1));
+    e_(e, "lgr\t%%r1, %s", e_from(e, i, 0));
     e_(e, in_slot ? "dsg\t%%r0, %s" : "dsgr\t%%r0, %s",
-       in_slot ? slot(e, arg(i, 1)) : arg_reg(e, i, 1));
-    e_(e, "lgr\t%s, %s", res_reg(e, i), i->op == LIN_DIV ? "%r1" : "%r0");
+       in_slot ? slot(e, e_arg(i, 1)) : e_from(e, i, 1));
+    e_(e, "lgr\t%s, %s", e_to(e, i), i->op == LIN_DIV ? "%r1" : "%r0");
 }
 
 static void e_shift(emit *e, lin_insn *i)
@@ -266,20 +229,20 @@ static void e_shift(emit *e, lin_insn *i)
     static const char *const names[LIN_TARGET] = {
         [LIN_SHL] = "sllg", [LIN_SHR] = "srlg", [LIN_SAR] = "srag"};
     if (i->flags & LIN_F_IMM)
-        e_(e, "%s\t%s, %s, %ld", names[i->op], res_reg(e, i), arg_reg(e, i, 0), (long)i->imm);
+        e_(e, "%s\t%s, %s, %ld", names[i->op], e_to(e, i), e_from(e, i, 0), (long)i->imm);
     else
-        e_(e, "%s\t%s, %s, 0(%s)", names[i->op], res_reg(e, i), arg_reg(e, i, 0), arg_reg(e, i, 1));
+        e_(e, "%s\t%s, %s, 0(%s)", names[i->op], e_to(e, i), e_from(e, i, 0), e_from(e, i, 1));
 }
 
 static void e_neg(emit *e, lin_insn *i)
 {
-    e_(e, "lcgr\t%s, %s", res_reg(e, i), arg_reg(e, i, 0));
+    e_(e, "lcgr\t%s, %s", e_to(e, i), e_from(e, i, 0));
 }
 
 static void e_bswap(emit *e, lin_insn *i)
 {
-    const char *d = res_reg(e, i);
-    e_(e, "%s\t%s, %s", i->imm == 64 ? "lrvgr" : "lrvr", d, arg_reg(e, i, 0));
+    const char *d = e_to(e, i);
+    e_(e, "%s\t%s, %s", i->imm == 64 ? "lrvgr" : "lrvr", d, e_from(e, i, 0));
     if (i->imm == 32)
         e_(e, "lgfr\t%s, %s", d, d);
     if (i->imm == 16) {
@@ -290,7 +253,7 @@ static void e_bswap(emit *e, lin_insn *i)
 
 static void e_lea(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %s", s390x_is_disp12(i->disp) ? "la" : "lay", res_reg(e, i), mem(e, i));
+    e_(e, "%s\t%s, %s", s390x_is_disp12(i->disp) ? "la" : "lay", e_to(e, i), mem(e, i));
 }
 
 /* --- floats ----------------------------------------------------------------------- */
@@ -299,21 +262,21 @@ static void e_float_binary(emit *e, lin_insn *i)
     static const char *const letter[LIN_TARGET] = {
         [LIN_FADD] = "a", [LIN_FSUB] = "s", [LIN_FMUL] = "m", [LIN_FDIV] = "d"};
     const char *b = "%f15";
-    if (lin_is_reg(arg(i, 1)))
-        b = arg_reg(e, i, 1);
-    else if (s390x_is_disp12(e_slot(e, arg(i, 1)))) {
-        e_(e, "%sdb\t%s, %s", letter[i->op], res_reg(e, i), slot(e, arg(i, 1)));
+    if (lin_is_reg(e_arg(i, 1)))
+        b = e_from(e, i, 1);
+    else if (s390x_is_disp12(e_slot(e, e_arg(i, 1)))) {
+        e_(e, "%sdb\t%s, %s", letter[i->op], e_to(e, i), slot(e, e_arg(i, 1)));
         return;
     } else
-        e_(e, "ldy\t%%f15, %s", slot(e, arg(i, 1)));
-    e_(e, "%sdbr\t%s, %s", letter[i->op], res_reg(e, i), b);
+        e_(e, "ldy\t%%f15, %s", slot(e, e_arg(i, 1)));
+    e_(e, "%sdbr\t%s, %s", letter[i->op], e_to(e, i), b);
 }
 
 /* The sum is where the addend was. */
 static void e_fused(emit *e, lin_insn *i)
 {
-    e_(e, "%s\t%s, %s, %s", i->op == LIN_FMADD ? "madbr" : "msdbr", res_reg(e, i), arg_reg(e, i, 1),
-       arg_reg(e, i, 2));
+    e_(e, "%s\t%s, %s, %s", i->op == LIN_FMADD ? "madbr" : "msdbr", e_to(e, i), e_from(e, i, 1),
+       e_from(e, i, 2));
 }
 
 /* lcdfr and lpdfr change the sign bit alone, also of a NaN. */
@@ -321,12 +284,12 @@ static void e_float_unary(emit *e, lin_insn *i)
 {
     static const char *const names[LIN_TARGET] = {
         [LIN_FNEG] = "lcdfr", [LIN_FABS] = "lpdfr", [LIN_FSQRT] = "sqdbr", [LIN_FOFI] = "cdgbr"};
-    e_(e, "%s\t%s, %s", names[i->op], res_reg(e, i), arg_reg(e, i, 0));
+    e_(e, "%s\t%s, %s", names[i->op], e_to(e, i), e_from(e, i, 0));
 }
 
 static void e_ioff(emit *e, lin_insn *i)
 {
-    e_(e, "cgdbr\t%s, 5, %s", res_reg(e, i), arg_reg(e, i, 0)); /* 5: towards zero */
+    e_(e, "cgdbr\t%s, 5, %s", e_to(e, i), e_from(e, i, 0)); /* 5: towards zero */
 }
 
 /* --- comparisons: condition code 0 equal, 1 low, 2 high, 3 unordered; the mask has
@@ -355,20 +318,20 @@ static void compare_imm(emit *e, bool uns, const char *a, int64_t n)
 static lin_cc compare(emit *e, lin_insn *i, lin_cc cc)
 {
     bool uns = is_unsigned(cc);
-    lin_place a = arg(i, 0);
+    lin_place a = e_arg(i, 0);
     if (i->flags & LIN_F_IMM) {
         if (lin_is_slot(a))
             e_(e, "lg\t%%r1, %s", slot(e, a));
-        compare_imm(e, uns, lin_is_slot(a) ? "%r1" : reg(e, a), i->imm);
+        compare_imm(e, uns, lin_is_slot(a) ? "%r1" : e_reg(e, a), i->imm);
         return cc;
     }
-    lin_place b = arg(i, 1);
+    lin_place b = e_arg(i, 1);
     if (lin_is_reg(a) && lin_is_reg(b))
-        e_(e, "%s\t%s, %s", uns ? "clgr" : "cgr", reg(e, a), reg(e, b));
+        e_(e, "%s\t%s, %s", uns ? "clgr" : "cgr", e_reg(e, a), e_reg(e, b));
     else if (lin_is_reg(a))
-        e_(e, "%s\t%s, %s", uns ? "clg" : "cg", reg(e, a), slot(e, b));
+        e_(e, "%s\t%s, %s", uns ? "clg" : "cg", e_reg(e, a), slot(e, b));
     else {
-        e_(e, "%s\t%s, %s", uns ? "clg" : "cg", reg(e, b), slot(e, a));
+        e_(e, "%s\t%s, %s", uns ? "clg" : "cg", e_reg(e, b), slot(e, a));
         return lin_swap(cc);
     }
     return cc;
@@ -377,7 +340,7 @@ static lin_cc compare(emit *e, lin_insn *i, lin_cc cc)
 /* The result register may be an operand: it is written after the comparison. */
 static void set_by_mask(emit *e, lin_insn *i, unsigned m)
 {
-    const char *d = res_reg(e, i);
+    const char *d = e_to(e, i);
     e_(e, "lghi\t%%r1, 1");
     e_(e, "lghi\t%s, 0", d);
     e_(e, "locgr\t%s, %%r1, %u", d, m);
@@ -391,28 +354,28 @@ static void e_set(emit *e, lin_insn *i)
 
 static void e_setf(emit *e, lin_insn *i)
 {
-    e_(e, "cdbr\t%s, %s", arg_reg(e, i, 0), arg_reg(e, i, 1));
+    e_(e, "cdbr\t%s, %s", e_from(e, i, 0), e_from(e, i, 1));
     set_by_mask(e, i, mask[i->cc]);
 }
 
 /* Compare and branch in one instruction, 64 KiB either way. */
 static bool fused_branch(emit *e, lin_insn *i, lin_cc cc, uint32_t label)
 {
-    lin_place a = arg(i, 0);
+    lin_place a = e_arg(i, 0);
     bool uns = is_unsigned(cc);
     unsigned m = mask[cc] & 14u;
     if (i->far || lin_is_slot(a))
         return false;
     if (!(i->flags & LIN_F_IMM)) {
-        lin_place b = arg(i, 1);
+        lin_place b = e_arg(i, 1);
         if (lin_is_slot(b))
             return false;
-        e_(e, "%s\t%s, %s, %u, .L%u", uns ? "clgrj" : "cgrj", reg(e, a), reg(e, b), m, label);
+        e_(e, "%s\t%s, %s, %u, .L%u", uns ? "clgrj" : "cgrj", e_reg(e, a), e_reg(e, b), m, label);
         return true;
     }
     if (uns ? i->imm != (uint8_t)i->imm : i->imm != (int8_t)i->imm)
         return false;
-    e_(e, "%s\t%s, %ld, %u, .L%u", uns ? "clgij" : "cgij", reg(e, a), (long)i->imm, m, label);
+    e_(e, "%s\t%s, %ld, %u, .L%u", uns ? "clgij" : "cgij", e_reg(e, a), (long)i->imm, m, label);
     return true;
 }
 
@@ -421,10 +384,10 @@ void s390x_branch(emit *e, lin_insn *i, lin_cc cc, lin_block *to)
     uint32_t label = e_block_label(e, to);
     unsigned m;
     if (i->op == LIN_BRANCHF) {
-        e_(e, "cdbr\t%s, %s", arg_reg(e, i, 0), arg_reg(e, i, 1));
+        e_(e, "cdbr\t%s, %s", e_from(e, i, 0), e_from(e, i, 1));
         m = mask[cc];
     } else if (i->op == LIN_BRANCHT) {
-        e_(e, "tmll\t%s, %ld", arg_reg(e, i, 0), (long)i->imm);
+        e_(e, "tmll\t%s, %ld", e_from(e, i, 0), (long)i->imm);
         m = mask[cc]; /* 0: all bits of the mask are zero */
     } else if (fused_branch(e, i, cc, label))
         return;
@@ -442,9 +405,9 @@ void s390x_jump(emit *e, lin_block *to)
 static void e_switch(emit *e, lin_insn *i)
 {
     uint32_t table = e_new_label(e);
-    const char *t = reg(e, i->temps[0]);
+    const char *t = e_reg(e, i->temps[0]);
     e_(e, "larl\t%%r1, .L%u", table);
-    e_(e, "sllg\t%s, %s, 2", t, arg_reg(e, i, 0));
+    e_(e, "sllg\t%s, %s, 2", t, e_from(e, i, 0));
     e_(e, "lgf\t%s, 0(%s,%%r1)", t, t);
     e_(e, "agr\t%%r1, %s", t);
     e_(e, "br\t%%r1");
@@ -464,16 +427,18 @@ static void e_load(emit *e, lin_insn *i)
         [CMM_INT64] = "lg", [CMM_SINGLE] = "ldeb",
     };
     const char *name = i->chunk == CMM_DOUBLE ? float_load(i->disp) : names[i->chunk];
-    e_(e, "%s\t%s, %s", name, res_reg(e, i), mem(e, i));
+    e_(e, "%s\t%s, %s", name, e_to(e, i), mem(e, i));
 }
 
 static const char *store_name(cmm_chunk chunk, int64_t disp)
 {
     static const char *const names[CMM_NUM_CHUNKS][2] = {
-        [CMM_BYTE_U] = {"stcy", "stc"}, [CMM_BYTE_S] = {"stcy", "stc"}, [CMM_HALF_U] = {"sthy", "sth"},
-        [CMM_HALF_S] = {"sthy", "sth"}, [CMM_INT32_U] = {"sty", "st"}, [CMM_INT32_S] = {"sty", "st"},
-        [CMM_WORD_INT] = {"stg", "stg"}, [CMM_WORD_VAL] = {"stg", "stg"}, [CMM_INT64] = {"stg", "stg"},
-        [CMM_DOUBLE] = {"stdy", "std"}, [CMM_SINGLE] = {"stey", "ste"},
+        [CMM_BYTE_U] = {"stcy", "stc"}, [CMM_BYTE_S] = {"stcy", "stc"},
+        [CMM_HALF_U] = {"sthy", "sth"}, [CMM_HALF_S] = {"sthy", "sth"},
+        [CMM_INT32_U] = {"sty", "st"}, [CMM_INT32_S] = {"sty", "st"},
+        [CMM_WORD_INT] = {"stg", "stg"}, [CMM_WORD_VAL] = {"stg", "stg"},
+        [CMM_INT64] = {"stg", "stg"}, [CMM_DOUBLE] = {"stdy", "std"},
+        [CMM_SINGLE] = {"stey", "ste"},
     };
     return names[chunk][s390x_is_disp12(disp)];
 }
@@ -490,10 +455,10 @@ static void e_store(emit *e, lin_insn *i)
         load_const(e, "%r0", i->imm);
         v = "%r0";
     } else if (i->chunk == CMM_SINGLE) {
-        e_(e, "ledbr\t%%f15, %s", arg_reg(e, i, 0));
+        e_(e, "ledbr\t%%f15, %s", e_from(e, i, 0));
         v = "%f15";
     } else
-        v = arg_reg(e, i, 0);
+        v = e_from(e, i, 0);
     e_(e, "%s\t%s, %s", name, v, mem(e, i));
 }
 
@@ -503,22 +468,22 @@ static void word_at(emit *e, bool store, lin_place p, int64_t disp, const char *
     const char *name = lin_is_float_reg(p) ? (store ? float_store(disp) : float_load(disp))
                        : store             ? "stg"
                                            : "lg";
-    e_(e, "%s\t%s, %ld(%s)", name, reg(e, p), (long)disp, base);
+    e_(e, "%s\t%s, %ld(%s)", name, e_reg(e, p), (long)disp, base);
 }
 
 static void e_loaddom(emit *e, lin_insn *i)
 {
-    word_at(e, false, res(i), i->imm, "%r10");
+    word_at(e, false, e_res(i), i->imm, "%r10");
 }
 
 static void e_storedom(emit *e, lin_insn *i)
 {
-    word_at(e, true, arg(i, 0), i->imm, "%r10");
+    word_at(e, true, e_arg(i, 0), i->imm, "%r10");
 }
 
 static void e_incoming_word(emit *e, lin_insn *i)
 {
-    word_at(e, false, res(i), e_incoming(e, i->imm), "%r15");
+    word_at(e, false, e_res(i), e_incoming(e, i->imm), "%r15");
 }
 
 /* --- allocation -------------------------------------------------------------------------- */
@@ -527,16 +492,9 @@ static void call(emit *e, const char *name)
     e_(e, "brasl\t%%r14, %s@PLT", name);
 }
 
-static void describe(emit *e, lin_insn *i)
-{
-    uint32_t label = e_new_label(e);
-    e_label(e, label);
-    e_descriptor(e, i, label);
-}
-
 static void e_young(emit *e, lin_insn *i)
 {
-    add_const(e, res_reg(e, i), "%r11", i->disp);
+    add_const(e, e_to(e, i), "%r11", i->disp);
 }
 
 static void small_alloc(emit *e, lin_insn *i)
@@ -545,7 +503,7 @@ static void small_alloc(emit *e, lin_insn *i)
     if (i->imm > 32)
         e_(e, "lay\t%%r11, %ld(%%r11)", (long)-i->imm);
     call(e, i->imm > 32 ? "caml_allocN" : names[i->imm / 8 - 2]);
-    describe(e, i);
+    e_describe(e, i);
 }
 
 /* Goes to the GC when young_ptr is below the limit. */
@@ -577,7 +535,7 @@ static void move_sp(emit *e, int64_t n)
 
 static void drop_area(emit *e, lin_insn *i)
 {
-    uint32_t bytes = (8 * i->u.call->stack_words + 15) & ~15u;
+    uint32_t bytes = e_area(i);
     if (!bytes)
         return;
     move_sp(e, bytes);
@@ -589,8 +547,8 @@ static void e_call(emit *e, lin_insn *i)
     if (i->sym)
         call(e, e_sym(e, i->sym));
     else
-        e_(e, "basr\t%%r14, %s", arg_reg(e, i, i->nargs - 1u));
-    describe(e, i);
+        e_(e, "basr\t%%r14, %s", e_from(e, i, i->nargs - 1u));
+    e_describe(e, i);
     drop_area(e, i);
 }
 
@@ -603,7 +561,7 @@ static void e_extcall(emit *e, lin_insn *i)
         add_const(e, "%r8", "%r15", 8 * (int64_t)words);
     }
     call(e, words ? "caml_c_call_stack_args" : "caml_c_call");
-    describe(e, i);
+    e_describe(e, i);
     drop_area(e, i);
 }
 
@@ -627,7 +585,7 @@ static void e_pusharea(emit *e, lin_insn *i)
 
 static void e_storearg(emit *e, lin_insn *i)
 {
-    word_at(e, true, arg(i, 0), i->imm, "%r15");
+    word_at(e, true, e_arg(i, 0), i->imm, "%r15");
 }
 
 static void epilogue(emit *e)
@@ -650,7 +608,7 @@ static void e_tailcall(emit *e, lin_insn *i)
     if (i->sym)
         e_(e, "brcl\t15, %s@PLT", e_sym(e, i->sym));
     else
-        e_(e, "br\t%s", arg_reg(e, i, i->nargs - 1u));
+        e_(e, "br\t%s", e_from(e, i, i->nargs - 1u));
     e_end_path(e);
 }
 
@@ -699,7 +657,7 @@ static void e_raise(emit *e, lin_insn *i)
         return;
     }
     call(e, i->cc == LIN_RAISE_REGULAR ? "caml_raise_exn" : "caml_reraise_exn");
-    describe(e, i);
+    e_describe(e, i);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -764,7 +722,7 @@ void s390x_out_of_line(emit *e, ool *o)
     }
     call(e, o->kind == OOL_GC ? "caml_call_gc" : "caml_ml_array_bound_error");
     if (o->kind == OOL_GC || e->options->debug || e->bound != o)
-        describe(e, o->insn);
+        e_describe(e, o->insn);
     if (o->back)
         e_(e, "jg\t.L%u", o->back);
 }
@@ -776,7 +734,8 @@ unsigned s390x_size(emit *e, lin_insn *i)
     switch (i->op) {
     case LIN_MULH: return 50;
     case LIN_SWITCH: case LIN_PUSHTRAP: case LIN_RAISE: return 32;
-    case LIN_CALL: case LIN_EXTCALL: case LIN_CCALL: case LIN_ALLOC: case LIN_RETURN: case LIN_TAILCALL:
+    case LIN_CALL: case LIN_EXTCALL: case LIN_CCALL: case LIN_ALLOC: case LIN_RETURN:
+    case LIN_TAILCALL:
         return 36;
     default: return 24;
     }
@@ -789,7 +748,8 @@ void (*const s390x_emit[LIN_TARGET_END])(emit *, lin_insn *) = {
     [LIN_PUSHAREA] = e_pusharea, [LIN_STOREARG] = e_storearg,
     [LIN_CONST] = e_const, [LIN_FCONST] = e_fconst, [LIN_SYMBOL] = e_symbol,
     [LIN_ADD] = e_add, [LIN_SUB] = e_add, [LIN_MUL] = e_mul, [LIN_MULH] = e_mulh,
-    [LIN_DIV] = e_divide, [LIN_MOD] = e_divide, [LIN_AND] = e_and, [LIN_OR] = e_or, [LIN_XOR] = e_or,
+    [LIN_DIV] = e_divide, [LIN_MOD] = e_divide, [LIN_AND] = e_and, [LIN_OR] = e_or,
+    [LIN_XOR] = e_or,
     [LIN_SHL] = e_shift, [LIN_SHR] = e_shift, [LIN_SAR] = e_shift, [LIN_NEG] = e_neg,
     [LIN_SET] = e_set, [LIN_SETF] = e_setf, [LIN_LEA] = e_lea,
     [LIN_FNEG] = e_float_unary, [LIN_FABS] = e_float_unary, [LIN_FSQRT] = e_float_unary,

@@ -36,7 +36,8 @@ bool s390x_imm_ok(lin_op op, lin_cc cc, int64_t n)
     case LIN_SUB: return is_int32(-n) && n != INT64_MIN;
     case LIN_AND: return and_ok(n);
     case LIN_OR: case LIN_XOR: return is_uint32(n);
-    case LIN_BRANCH: case LIN_SET: return cc >= LIN_LTU && cc <= LIN_GEU ? is_uint32(n) : is_int32(n);
+    case LIN_BRANCH: case LIN_SET:
+        return cc >= LIN_LTU && cc <= LIN_GEU ? is_uint32(n) : is_int32(n);
     case LIN_CHECKBOUND: return is_uint32(n);
     case LIN_BRANCHT: return n > 0 && n <= 0xffff;
     case LIN_STORE: return n == (int16_t)n;
