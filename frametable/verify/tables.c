@@ -67,8 +67,19 @@ static bool loads_word(const sweep *s, const fk_insn *i, uint64_t *out)
            fk_word(s->program, s->value[i->base] + (uint64_t)i->disp, out, &constant) && constant;
 }
 
+/* What follows is reached with other registers. */
+static bool ends_block(const fk_insn *i)
+{
+    return i->op == FK_OP_CALL || i->op == FK_OP_CALLREG || i->op == FK_OP_JUMP || i->op == FK_OP_JUMPREG ||
+           i->op == FK_OP_RET;
+}
+
 static bool follow(sweep *s, const fk_insn *i)
 {
+    if (ends_block(i)) {
+        s->known &= FK_REG_BIT(s->toc);
+        s->shifted = 0;
+    }
     if (i->op == FK_OP_LOAD && i->size == 4 && (i->flags & FK_I_UNSCALED) && i->base < 32 && i->index < 32 && (s->known >> i->base & 1) && (s->shifted >> i->index & 1) &&
         !found(s, s->value[i->base] + (uint64_t)s->offset[i->index]))
         return false;
