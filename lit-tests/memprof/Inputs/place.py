@@ -10,6 +10,8 @@ import sys
 
 arch, build, top, out = sys.argv[1:]
 LIMIT = 256  # words of one combined allocation, headers included
+# What the profiler calls (place-callbacks.cmm): two callbacks of allocation, one of promotion, two of death.
+TRACKER = ["on_alloc", "on_alloc", "on_promote", "on_dealloc", "on_dealloc"]
 STATIC_CLOSURE, ARITY_ONE = 2 << 10 | 3 << 8 | 247, 1 << 56 | 2 << 1 | 1
 
 
@@ -47,11 +49,19 @@ def function(name, sizes):
     return '(function "%s" (x:val) %s %s%s)' % (name, "\n ".join(body), last, ")" * len(sizes))
 
 
+def closure(name, code):
+    return '(data int %d "%s": addr "%s" int %d)' % (STATIC_CLOSURE, name, code, ARITY_ONE)
+
+
 all_shapes = shapes()
 with open(out + ".cmm", "w") as f:
     for i, s in enumerate(all_shapes):
         print(function("place_%d" % i, s), file=f)
-        print('(data int %d "closure_%d": addr "place_%d" int %d)' % (STATIC_CLOSURE, i, i, ARITY_ONE), file=f)
+        print(closure("closure_%d" % i, "place_%d" % i), file=f)
+    for name in sorted(set(TRACKER)):
+        print(closure("closure_" + name, name), file=f)
+    print('(data int %d global "place_tracker" "place_tracker":' % (len(TRACKER) << 10 | 3 << 8), file=f)
+    print("\n".join(' addr "closure_%s"' % name for name in TRACKER), ")", file=f)
     print('(data global "place_closures" "place_closures":', file=f)
     print("\n".join(' addr "closure_%d"' % i for i in range(len(all_shapes))), "int 0)", file=f)
     print('(data global "place_sizes" "place_sizes":', file=f)
@@ -68,8 +78,12 @@ def run(*command):
     subprocess.run(command, check=True)
 
 
+inputs = os.path.dirname(os.path.abspath(__file__))
 run(cmmc, "--target=" + arch, "--unit=camlPlace", "-c", "-o", out + ".o", out + ".cmm")
-run(cmmc, "--target=" + arch, "--startup", "-c", "-o", out + ".startup.o", out + ".o")
-run(cc, "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-I" + top, "-I" + os.path.join(top, "include"),
-    "-DFK_ABI=503", "-static", "-o", out + ".place", os.path.join(os.path.dirname(os.path.abspath(__file__)), "place.c"),
-    out + ".startup.o", out + ".o", runtime, "-lm", "-lpthread")
+run(cmmc, "--target=" + arch, "--unit=camlCallbacks", "-c", "-o", out + ".callbacks.o",
+    os.path.join(inputs, "place-callbacks.cmm"))
+run(cmmc, "--target=" + arch, "--startup", "-c", "-o", out + ".startup.o", out + ".o",
+    out + ".callbacks.o")
+run(cc, "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Werror",
+    "-I" + top, "-I" + os.path.join(top, "include"), "-DFK_ABI=503", "-static", "-o", out + ".place",
+    os.path.join(inputs, "place.c"), out + ".startup.o", out + ".o", out + ".callbacks.o", runtime, "-lm", "-lpthread")
