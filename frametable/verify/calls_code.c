@@ -93,11 +93,11 @@ void fk_calls_node(fk_code *c, const fk_node *n)
     bool has = n->descr != UINT32_MAX, named = callee(c, n, &s);
     bool indirect = n->insn.op == FK_OP_CALLREG;
     const fk_descr *d = has ? &c->check->program->descrs[n->descr] : NULL;
-    if (!named && !indirect) {
+    if (!named && (!indirect || c->check->program->nameless)) {
         if (has)
             fk_check_ok(c->check, FK_RULE_CALL_MISSING);
         else
-            fk_check_pass(c->check, FK_RULE_CALL_MISSING, "the callee of a direct call has no name");
+            fk_check_pass(c->check, FK_RULE_CALL_MISSING, "the callee of the call has no name");
         return;
     }
     need want = named ? need_of(s.name) : NEEDS;
@@ -117,7 +117,10 @@ void fk_calls_entry(fk_code *c, const fk_node *n, const fk_descr *d)
     if (!fk_is_call(&n->insn))
         return;
     bool named = callee(c, n, &s);
-    if (!named && n->insn.op == FK_OP_CALLREG && !(d->flags & (FK_DESCR_ALLOC | FK_DESCR_RETURN_TO_C)))
+    if (!named && n->callee == FK_CALLEE_GC)
+        fk_check_call_entry(c->check, d, "caml_call_gc");
+    else if (!named && n->insn.op == FK_OP_CALLREG &&
+             !(d->flags & (FK_DESCR_ALLOC | FK_DESCR_RETURN_TO_C)))
         fk_check_ok(c->check, FK_RULE_CALL_ENTRY);
     else
         fk_check_call_entry(c->check, d, named ? s.name : NULL);

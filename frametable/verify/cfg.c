@@ -131,6 +131,10 @@ static void describe_call(fk_function *f, fk_node *node)
     node->callee = node->insn.op == FK_OP_CALL || p->object ?
                        (uint8_t)fk_program_callee(p, node->insn.addr, retaddr, node->insn.target) :
                        FK_CALLEE_UNKNOWN;
+    bool direct = p->nameless && node->insn.op == FK_OP_CALL;
+    const fk_entry *e = direct ? fk_program_entry(p, node->insn.target) : NULL;
+    if (e != NULL && e->kind == FK_CALLEE_UNKNOWN)
+        f->problem = "calls a function of the runtime that only a symbol could tell";
 }
 
 bool fk_is_call(const fk_insn *i)

@@ -7,30 +7,42 @@
 #include "frametable/verify/graph.h"
 #include "frametable/verify/rules.h"
 
-enum { BEFORE_ENTRY = 64 }; /* bytes before an entry that may belong to it */
-
 /* --- functions ------------------------------------------------------------------------- */
 
-/* From the end of the function before to the end of this one. */
-static void window(const fk_image *im, const fk_symbol *s, uint64_t *lo, uint64_t *hi)
+/* Where the function before `s` ends (0: there is none), and where the one after it begins. */
+static void neighbours(const fk_program *p, const fk_symbol *s, uint64_t *end, uint64_t *begin)
 {
-    fk_section section = {0};
+    const fk_image *im = p->image;
     size_t after = fk_functions_upto(im, s->addr), before = after;
-    fk_image_section_at(im, s->addr, &section);
-    uint64_t end = section.addr + section.size;
-    if (after < im->num_functions && im->syms[im->functions[after]].addr < end)
-        end = im->syms[im->functions[after]].addr;
-    *hi = s->size > 0 && s->size < end - s->addr ? s->addr + s->size : end;
-    *lo = s->addr - section.addr > BEFORE_ENTRY ? s->addr - BEFORE_ENTRY : section.addr;
+    *begin = after < im->num_functions ? im->syms[im->functions[after]].addr : UINT64_MAX;
     while (before > 0 && im->syms[im->functions[before - 1]].addr == s->addr)
         before--;
-    if (before > 0) {
-        const fk_sym *b = &im->syms[im->functions[before - 1]];
-        uint64_t stop = b->size ? b->addr + b->size : s->addr;
-        if (stop > *lo)
-            *lo = stop < s->addr ? stop : s->addr;
-    }
-    *lo += (0 - *lo) % im->abi->code_align;
+    const fk_sym *b = before > 0 ? &im->syms[im->functions[before - 1]] : NULL;
+    *end = b == NULL ? 0 : b->size ? b->addr + b->size : s->addr;
+}
+
+static void neighbours_by_range(const fk_program *p, const fk_symbol *s, uint64_t *end,
+                                uint64_t *begin)
+{
+    size_t after = FK_COUNT_UPTO(fk_range, p->functions, p->num_functions, from, s->addr);
+    *begin = after < p->num_functions ? p->functions[after].from : UINT64_MAX;
+    *end = after > 1 ? p->functions[after - 2].to : 0;
+}
+
+/* From the end of the function before to the end of this one. */
+static void window(const fk_program *p, const fk_symbol *s, uint64_t *lo, uint64_t *hi)
+{
+    fk_section section = {0};
+    uint64_t stop, next;
+    (p->nameless ? neighbours_by_range : neighbours)(p, s, &stop, &next);
+    fk_image_section_at(p->image, s->addr, &section);
+    uint64_t end = section.addr + section.size;
+    end = next < end ? next : end;
+    *hi = s->size > 0 && s->size < end - s->addr ? s->addr + s->size : end;
+    *lo = s->addr - section.addr > FK_BEFORE_ENTRY ? s->addr - FK_BEFORE_ENTRY : section.addr;
+    if (stop > *lo)
+        *lo = stop < s->addr ? stop : s->addr;
+    *lo += (0 - *lo) % p->abi->code_align;
 }
 
 const fk_descr *fk_code_near(const fk_code *c, uint64_t addr)
@@ -104,7 +116,7 @@ static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
     if (!fk_room(&c->seen, &c->cap_seen, last - first, 1))
         return false;
     memset(c->seen, 0, last - first);
-    window(p->image, s, &lo, &hi);
+    window(p, s, &lo, &hi);
     if (fk_function_read(&c->f, p, s, lo, hi, first, last) != FK_OK)
         return false;
     if (c->check->learned != NULL) {
@@ -144,14 +156,22 @@ static size_t descriptor_after(const fk_program *p, uint64_t addr)
 }
 
 /* A function without a size reaches to the next. */
-static uint64_t end_of(const fk_image *im, const fk_symbol *s)
+static uint64_t end_of(const fk_program *p, const fk_symbol *s)
 {
     uint64_t lo, hi;
-    window(im, s, &lo, &hi);
+    window(p, s, &lo, &hi);
     return hi;
 }
 
 /* --- one table ------------------------------------------------------------------------------- */
+
+static const char *why_no_function(const fk_program *p)
+{
+    return p->decode == NULL        ? "code of this architecture is not read"
+           : !p->nameless           ? "no symbol names the function"
+           : p->num_functions == 0  ? "no symbols, and no CFI that would do"
+                                    : "no symbol and no FDE has the function";
+}
 
 /* The table of a function's first descriptor looks at all of it: also where a broken table claims
  * return addresses of another module, each function is interpreted once. */
@@ -159,15 +179,15 @@ static bool descriptor(fk_code *c, const fk_descr *d)
 {
     const fk_program *p = c->check->program;
     fk_symbol s;
-    if (p->decode == NULL || fk_image_symbol_at(p->image, d->retaddr - 1, &s) != FK_OK) {
+    if (p->decode == NULL || fk_program_function(p, d->retaddr - 1, &s) != FK_OK) {
         if (c->check->learned == NULL)
-            skip(c, d, p->decode == NULL ? "code of this architecture is not read" : "no symbol names the function");
+            skip(c, d, why_no_function(p));
         return true;
     }
     size_t first = descriptor_after(p, s.addr);
     if (first == p->num_descrs || p->descrs[first].address != d->address)
         return true;
-    return function(c, &s, first, descriptor_after(p, end_of(p->image, &s)));
+    return function(c, &s, first, descriptor_after(p, end_of(p, &s)));
 }
 
 /* OCaml functions of the module without any descriptor: they may call nothing that needs one. */
@@ -185,7 +205,7 @@ static bool bare_functions(fk_code *c)
             break;
         size_t first = descriptor_after(p, addr);
         if (fk_image_symbol_at(p->image, addr, &s) != FK_OK || s.addr != addr || !fk_is_ocaml_name(s.name) ||
-            (first < p->num_descrs && p->descrs[first].retaddr <= end_of(p->image, &s)))
+            (first < p->num_descrs && p->descrs[first].retaddr <= end_of(p, &s)))
             continue;
         if (!function(c, &s, first, first))
             return false;

@@ -38,7 +38,7 @@ uint64_t fk_callee_entry(const fk_function *f, const fk_state *s, const fk_node 
                 (n->callee == FK_CALLEE_OTHER || n->callee == FK_CALLEE_UNKNOWN);
     if (!(tail || call) || target == 0)
         return 0;
-    bool named = fk_image_symbol_at(f->program->image, target, &symbol) == FK_OK;
+    bool named = fk_program_function(f->program, target, &symbol) == FK_OK;
     return named && target - symbol.addr == f->program->abi->local_entry ? symbol.addr : target;
 }
 

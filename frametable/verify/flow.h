@@ -67,6 +67,16 @@ typedef struct {
     bool high; /* the high half of it */
 } fk_fixup;
 
+typedef struct {
+    uint64_t from, to;
+} fk_range;
+
+/* What a direct call of a file without symbols reaches in the runtime. */
+typedef struct {
+    uint64_t target;
+    fk_callee kind; /* FK_CALLEE_UNKNOWN: it may not even return */
+} fk_entry;
+
 typedef struct fk_program {
     const fk_image *image;
     const fk_abi *abi;
@@ -78,6 +88,12 @@ typedef struct fk_program {
     size_t num_fixups;
     bool object;
     bool untyped; /* the compiler, before 5.4, takes every argument and result for a value */
+    bool nameless; /* no symbol names an OCaml function: nameless.c */
+    fk_range *functions; /* of a nameless file, sorted */
+    size_t num_functions;
+    fk_entry *entries; /* of a nameless file, sorted */
+    size_t num_entries;
+    fk_range ocaml; /* of a nameless file: the code that has descriptors */
     uint64_t *tables; /* where jump tables may begin, sorted */
     size_t num_tables;
     uint64_t callee_addr[16];
@@ -93,6 +109,8 @@ bool fk_program_open(const fk_image *, fk_ocaml_version, fk_program *);
 void fk_program_close(fk_program *);
 /* Index of the descriptor of a return address, num_descrs: none. */
 size_t fk_program_find(const fk_program *, uint64_t retaddr);
+/* The function that holds addr; of a file without symbols by its FDE, with the name "". */
+fk_result fk_program_function(const fk_program *, uint64_t addr, fk_symbol *out);
 /* The callee of a direct call (or of an indirect one whose target is known). */
 fk_callee fk_program_callee(const fk_program *, uint64_t call, uint64_t retaddr, uint64_t target);
 

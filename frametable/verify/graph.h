@@ -18,6 +18,12 @@ bool fk_table_begins(const fk_program *, uint64_t addr);
 /* The word at addr of the file; constant: the program never changes it. false: none. */
 bool fk_word(const fk_program *, uint64_t addr, uint64_t *out, bool *constant);
 bool fk_is_call(const fk_insn *);
+/* nameless.c: functions and entries of a file without symbols; false: no memory. */
+enum { FK_BEFORE_ENTRY = 64 }; /* bytes before an entry that may belong to it */
+bool fk_nameless_read(fk_program *);
+/* NULL: no FDE has it; no call outside of OCaml's code goes there. */
+const fk_range *fk_program_range(const fk_program *, uint64_t addr);
+const fk_entry *fk_program_entry(const fk_program *, uint64_t target);
 /* Decodes what can be reached from addr; false: no memory. */
 bool fk_discover(fk_function *, uint64_t addr);
 

@@ -175,7 +175,7 @@ bool fk_program_open(const fk_image *im, fk_ocaml_version version, fk_program *p
                   fk_image_symbol(im, "caml_atomic_load_field", &s) != FK_OK);
     p->exn_handler = either(version, "exn_handler", "exception_pointer");
     p->c_stack = fk_domain_offset(version, "c_stack");
-    if (collect(p) && fixups(p) && fk_tables_find(p))
+    if (collect(p) && fixups(p) && fk_nameless_read(p) && fk_tables_find(p))
         return true;
     fk_program_close(p);
     return false;
@@ -186,6 +186,10 @@ void fk_program_close(fk_program *p)
     free(p->descrs);
     free(p->fixups);
     free(p->tables);
+    free(p->functions);
+    free(p->entries);
+    p->functions = NULL;
+    p->entries = NULL;
     p->descrs = NULL;
     p->fixups = NULL;
     p->tables = NULL;
@@ -243,6 +247,12 @@ fk_callee fk_program_callee(const fk_program *p, uint64_t call, uint64_t retaddr
     }
     if (target == 0)
         return FK_CALLEE_UNKNOWN;
+    if (p->nameless) {
+        const fk_entry *e = fk_program_entry(p, target);
+        return e != NULL                              ? e->kind
+               : fk_program_range(p, target) != NULL ? FK_CALLEE_OTHER
+                                                     : FK_CALLEE_UNKNOWN;
+    }
     for (size_t i = 0; i < NAMES; i++)
         if (p->callee_addr[i] != 0 && (target == p->callee_addr[i] || target == p->callee_addr[i] + p->abi->local_entry))
             return names[i].callee;

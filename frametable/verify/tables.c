@@ -134,17 +134,21 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static uint64_t entry_of(const fk_program *p, size_t k)
+{
+    return p->nameless ? p->functions[k].from : p->image->syms[p->image->functions[k]].addr;
+}
+
 bool fk_tables_find(fk_program *p)
 {
-    const fk_image *im = p->image;
     const fk_reg *toc = fk_abi_role(p->abi, FK_REG_TOC);
     sweep s = {.program = p, .toc = toc != NULL ? toc->hw : FK_NO_REG - 1};
     if (p->num_descrs == 0 || p->decode == NULL)
         return true;
     uint64_t first = p->descrs[0].retaddr, last = p->descrs[p->num_descrs - 1].retaddr;
-    for (size_t k = 0; k < im->num_functions; k++) {
-        uint64_t addr = im->syms[im->functions[k]].addr;
-        uint64_t end = k + 1 < im->num_functions ? im->syms[im->functions[k + 1]].addr : UINT64_MAX;
+    size_t n = p->nameless ? p->num_functions : p->image->num_functions;
+    for (size_t k = 0; k < n; k++) {
+        uint64_t addr = entry_of(p, k), end = k + 1 < n ? entry_of(p, k + 1) : UINT64_MAX;
         if (end > first && addr < last && end > addr && !one_function(&s, addr, end))
             return false;
     }

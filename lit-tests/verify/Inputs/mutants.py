@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mutants.py FTDUMP FILE [SEED] [CLASS...]: seeds faults into copies of FILE, one in each function, and
+"""mutants.py FTDUMP FILE [SEED] [CLASS... -v --stripped]: seeds faults into copies of FILE, one in each function, and
 counts how many ftdump --verify reports in the function that was changed.
 
 A class changes one field of one descriptor or one instruction of the code. One run judges
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+from stripped import without_symbols
 
 class Elf:
     """Enough of a 64-bit ELF file to find the byte of an address."""
@@ -310,10 +311,9 @@ def seed_all(elf, doc, names):
     return seeded
 
 
-def report(seeded, found, names, verbose):
+def report(seeded, found, names, of_descr, verbose):
     """(what fell short, mutants, innocent functions)"""
-    # a return address may be moved into the function behind it
-    of_descr = {int(a, 16): f for f, (_, a) in seeded.items()}
+    # a return address may be moved into the function behind it; a copy without symbols names none
     blame = [(of_descr.get(int(x["descriptor"]["address"], 16), x["descriptor"].get("function")), x["rule"])
              for x in found if "descriptor" in x]
     blamed = {f for f, _ in blame}
@@ -334,30 +334,32 @@ def report(seeded, found, names, verbose):
     return bad, len(seeded), len(innocent)
 
 
-def judge(ftdump, clean, doc, names, verbose):
+def judge(ftdump, clean, doc, names, flags):
     if not names:
         return 0, 0, 0
     elf = Elf(clean)
     seeded = seed_all(elf, doc, names)
     fd, copy = tempfile.mkstemp(dir=os.environ.get("TMPDIR"))
     with os.fdopen(fd, "wb") as f:
-        f.write(elf.data)
+        f.write(without_symbols(elf.data) if "--stripped" in flags else elf.data)
     found = run(ftdump, "--verify=structure,calls,alloc,frame,live,abi", copy)["findings"]
     os.unlink(copy)
-    return report(seeded, found, names, verbose)
+    everything = {int(d["address"], 16): d.get("function") for m in doc["modules"] for d in m["descriptors"]}
+    of_descr = {int(a, 16): f for f, (_, a) in seeded.items()}
+    return report(seeded, found, names, {**everything, **of_descr}, "-v" in flags)
 
 
 def main(ftdump, path, seed="1", *names):
     random.seed(int(seed))
-    verbose = "-v" in names
-    names = [n for n in names if n != "-v"] or list(CLASSES)
+    flags = [n for n in names if n.startswith("-")]
+    names = [n for n in names if n not in flags] or list(CLASSES)
     with open(path, "rb") as f:
         clean = f.read()
     doc = run(ftdump, path)
     code = [n for n in names if n.startswith("code_")]
     dropped = [n for n in names if n == "root_dropped"]
     groups = [n for n in names if n not in code + dropped], dropped, code
-    results = [judge(ftdump, clean, doc, g, verbose) for g in groups]
+    results = [judge(ftdump, clean, doc, g, flags) for g in groups]
     bad, total, innocent = (sum(r[i] for r in results) for i in range(3))
     print("%d mutants, innocent functions reported: %d" % (total, innocent))
     bad += innocent
