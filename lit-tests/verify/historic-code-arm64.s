@@ -1,0 +1,94 @@
+# Faults that really happened, on arm64: Inputs/historic.inc.
+# REQUIRES: cc-arm64
+# RUN: %cc_arm64 -x assembler-with-cpp -I %S/Inputs -c -o %t.o %s
+# RUN: not ftdump --verify=alloc,frame,live,abi --function='camlF.*' %t.o | FileCheck %s
+# RUN: ftdump --verify=alloc,frame,live --function='camlOk.*' %t.o | FileCheck --check-prefix=OK %s
+# OK: 0 wrong, 0 suspect
+# CHECK: wrong   alloc-decrement  camlF.lengths+
+# CHECK-NEXT: the 2 blocks take 40 bytes with their headers, the fast path takes 48
+# CHECK: wrong   alloc-header  camlF.order+
+# CHECK-NEXT: block 0 has 2 fields by the descriptor, the code stores a header of 1 at young + 0
+# CHECK: wrong   alloc-init  camlF.early+
+# CHECK-NEXT: the next safepoint is reached with 0 headers and 1 fields of the new blocks not stored
+# CHECK: wrong   alloc-branch  camlF.signed+
+# CHECK-NEXT: the collector is called when young < (signed) limit
+# CHECK: suspect live-missing  camlF.derived+
+# CHECK-NEXT: points into a block crosses this safepoint unlisted and is dereferenced
+# CHECK: wrong   live-init  camlF.branch+
+# CHECK: wrong   abi-stack  camlF.branch+
+# CHECK-NEXT: bytes of the stack, calls OCaml code and does not check that they are there
+# CHECK: wrong   abi-reserved  camlF.domain+
+# CHECK: wrong   abi-poll  camlF.spin+
+#define A x0
+#define B x1
+#define P x2
+        .set FRAME, 16
+        .set SLOT, 0
+        .set RA, 0
+        .set RB, 1
+        .macro ENTER
+        sub sp, sp, #16
+        str x30, [sp, #8]
+        .endm
+        .macro LEAVE
+        ldr x30, [sp, #8]
+        add sp, sp, #16
+        ret
+        .endm
+        .macro RETURN
+        ret
+        .endm
+        .macro PUT r
+        str \r, [sp]
+        .endm
+        .macro GET r
+        ldr \r, [sp]
+        .endm
+        .macro TAKE n
+        sub x27, x27, #\n
+        .endm
+        .macro FULL l
+        ldr x16, [x28]
+        cmp x27, x16
+        b.lo \l
+        .endm
+        .macro FULLS l
+        ldr x16, [x28]
+        cmp x27, x16
+        b.lt \l
+        .endm
+        .macro FULLP l
+        ldr x16, [x28]
+        cmp x27, x16
+        b.ls \l
+        .endm
+        .macro NEW r, n
+        add \r, x27, #\n
+        .endm
+        .macro HEAD r, n
+        mov x16, #1024*\n
+        str x16, [\r, #-8]
+        .endm
+        .macro FILL a, r, n
+        str \a, [\r, #\n]
+        .endm
+        .macro READ a, r
+        ldr \a, [\r]
+        .endm
+        .macro STEP r
+        add \r, \r, #16
+        .endm
+        .macro ODD r, l
+        cmp \r, #1
+        b.eq \l
+        .endm
+        .macro TO f
+        bl \f
+        .endm
+        .macro GO l
+        b \l
+        .endm
+        .macro DOMAIN
+        mov x28, x0
+        .endm
+#include "historic.inc"

@@ -1,0 +1,96 @@
+# Faults that really happened, on power: Inputs/historic.inc.
+# REQUIRES: cc-power
+# RUN: %cc_power -x assembler-with-cpp -I %S/Inputs -c -o %t.o %s
+# RUN: not ftdump --verify=alloc,frame,live,abi --function='camlF.*' %t.o | FileCheck %s
+# RUN: ftdump --verify=alloc,frame,live --function='camlOk.*' %t.o | FileCheck --check-prefix=OK %s
+# OK: 0 wrong, 0 suspect
+# CHECK: wrong   alloc-decrement  camlF.lengths+
+# CHECK-NEXT: the 2 blocks take 40 bytes with their headers, the fast path takes 48
+# CHECK: wrong   alloc-header  camlF.order+
+# CHECK-NEXT: block 0 has 2 fields by the descriptor, the code stores a header of 1 at young + 0
+# CHECK: wrong   alloc-init  camlF.early+
+# CHECK-NEXT: the next safepoint is reached with 0 headers and 1 fields of the new blocks not stored
+# CHECK: wrong   alloc-branch  camlF.signed+
+# CHECK-NEXT: the collector is called when young < (signed) limit
+# CHECK: suspect live-missing  camlF.derived+
+# CHECK-NEXT: points into a block crosses this safepoint unlisted and is dereferenced
+# CHECK: wrong   live-init  camlF.branch+
+# CHECK: wrong   abi-stack  camlF.branch+
+# CHECK-NEXT: bytes of the stack, calls OCaml code and does not check that they are there
+# CHECK: wrong   abi-reserved  camlF.domain+
+# CHECK: wrong   abi-poll  camlF.spin+
+#define A 3
+#define B 4
+#define P 5
+        .set FRAME, 48
+        .set SLOT, 32
+        .set RA, 0
+        .set RB, 1
+        .macro ENTER
+        addi 1, 1, -48
+        mflr 0
+        std 0, 64(1)
+        .endm
+        .macro LEAVE
+        ld 0, 64(1)
+        mtlr 0
+        addi 1, 1, 48
+        blr
+        .endm
+        .macro RETURN
+        blr
+        .endm
+        .macro PUT r
+        std \r, 32(1)
+        .endm
+        .macro GET r
+        ld \r, 32(1)
+        .endm
+        .macro TAKE n
+        addi 31, 31, -\n
+        .endm
+        .macro FULL l
+        ld 0, 0(30)
+        cmpld 31, 0
+        blt \l
+        .endm
+        .macro FULLS l
+        ld 0, 0(30)
+        cmpd 31, 0
+        blt \l
+        .endm
+        .macro FULLP l
+        ld 0, 0(30)
+        cmpld 31, 0
+        ble \l
+        .endm
+        .macro NEW r, n
+        addi \r, 31, \n
+        .endm
+        .macro HEAD r, n
+        li 12, 1024*\n
+        std 12, -8(\r)
+        .endm
+        .macro FILL a, r, n
+        std \a, \n(\r)
+        .endm
+        .macro READ a, r
+        ld \a, 0(\r)
+        .endm
+        .macro STEP r
+        addi \r, \r, 16
+        .endm
+        .macro ODD r, l
+        cmpdi \r, 1
+        beq \l
+        .endm
+        .macro TO f
+        bl \f
+        .endm
+        .macro GO l
+        b \l
+        .endm
+        .macro DOMAIN
+        mr 30, 3
+        .endm
+#include "historic.inc"
