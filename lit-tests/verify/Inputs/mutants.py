@@ -227,6 +227,18 @@ def words(value, mask):
     return find
 
 
+def loaded(value, mask, at, by, by_mask, by_at):
+    """Instructions that match and whose register (from bit `at`) the next one has from bit `by_at`."""
+    def find(code, end):
+        for o in words(value, mask)(code, end):
+            if o + 8 > len(code):
+                continue
+            one, two = struct.unpack_from(end + "II", code, o)
+            if two & by_mask == by and one >> at & 31 == two >> by_at & 31:
+                yield o
+    return find
+
+
 def pattern(text):
     """Bytes of amd64 or s390x: the part that is changed is a group."""
     compiled = re.compile(text, re.S)
@@ -244,12 +256,21 @@ DECREMENT = {"amd64": (pattern(rb"I\x83\xef(.)M;>"), "B", 8),
              "s390x": (pattern(rb"\xe3\xb0([\xb0-\xbf].)\xff\x71"), "H", -8),
              "riscv64": (words(0x000d0d13, 0x000fffff), "I", -(8 << 20))}
 HEADER = {"amd64": (pattern(rb"H\xc7[\x40-\x47]\xf8(....)"), "I", 1024),
+          "arm64": (loaded(0xd2800000, 0xffe00000, 0, 0xf81f8000, 0xfffffc00, 0), "I", 1024 << 5),
+          "power": (loaded(0x38000000, 0xfc1f0000, 21, 0xf800fff8, 0xfc00ffff, 21), "I", 1024),
+          "riscv64": (loaded(0x00000013, 0x00007077, 7, 0xfe003c23, 0xfe007fff, 20), "I", 1024 << 20),
           "s390x": (pattern(rb"\xa7[\x09-\xf9](.[\x00])\xe3[\x00-\xff][\x00-\xff]\xf8\xff\x24"), "H", 1024)}
 SP_ADJUST = {"amd64": (pattern(rb"H\x83\xec(.)"), "B", 8),
              "arm64": (words(0xd10003ff, 0xffc003ff), "I", 16 << 10),
              "power": (words(0x38218000, 0xffff8000), "I", -16),
              "s390x": (pattern(rb"\xe3\xf0([\xf0-\xff].)\xff\x71"), "H", -8),
              "riscv64": (words(0x80010113, 0x800fffff), "I", -(8 << 20))}
+# the stack check asks for less
+STACK = {"amd64": (pattern(rb"L\x8d\x94\x24(....)M;V\x28"), "I", 8),
+         "arm64": (words(0x91000210, 0xffc003ff), "I", -(16 << 10)),
+         "power": (pattern(rb"\x28\x00\x7e\xe9(..)\x6b\x39"), "H", -16),
+         "s390x": (pattern(rb"\xe3\x10([\xf0-\xff].)\xff\x71"), "H", 8),
+         "riscv64": (words(0x00030313, 0x000fffff), "I", -(8 << 20))}
 SPILL = {"amd64": (pattern(rb"H\x89[\x44\x4c\x54\x5c\x6c\x74\x7c]\$(.)"), "B", 8),
          "arm64": (words(0xf90003e0, 0xffc003e0), "I", 1 << 10),
          "power": (words(0xf8010000, 0xfc1f0003), "I", 8),
@@ -283,7 +304,7 @@ CLASSES = {  # name: what changes, the share that must be caught
     "lengths_swapped": (lengths_swapped, 0.99), "lengths_merged": (lengths_merged, 0.99),
     "lengths_too_long": (lengths_too_long, 0.99), "code_decrement": (change(DECREMENT), 0.99),
     "code_header": (change(HEADER), 0.99), "code_sp_adjust": (change(SP_ADJUST), 0.99),
-    "code_spill": (change(SPILL), 0.0),
+    "code_spill": (change(SPILL), 0.0), "code_stack": (change(STACK), 0.99),
 }
 
 
@@ -321,7 +342,7 @@ def report(seeded, found, names, of_descr, verbose):
     for name in names:
         of = [f for f, (n, _) in seeded.items() if n == name]
         caught = sum(f in blamed for f in of)
-        bad += caught < CLASSES[name][1] * len(of) or (not of and name not in ("code_header", "lengths_merged"))
+        bad += caught < CLASSES[name][1] * len(of) or (not of and name not in ("code_header", "code_stack", "lengths_merged"))
         print("%s %d/%d" % (name, caught, len(of)))
         if verbose:
             print("".join("  lives: %s %s\n" % (f, seeded[f][1]) for f in of if f not in blamed)[:4000], end="")
