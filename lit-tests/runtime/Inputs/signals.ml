@@ -52,11 +52,13 @@ let () =
    | _ -> print_endline "slept"
    | exception Unix.Unix_error (Unix.EINTR, _, _) -> print_endline "EINTR");
   (* while a domain works *)
-  let stop = Atomic.make false in
+  let stop = Atomic.make false and turns = Atomic.make 0 in
   let d = Domain.spawn (fun () ->
-    let n = ref 0 in
-    while not (Atomic.get stop) do incr n; ignore (Sys.opaque_identity (string_of_int !n)) done;
-    !n > 0) in
+    while not (Atomic.get stop) do
+      ignore (Sys.opaque_identity (string_of_int (Atomic.fetch_and_add turns 1)))
+    done;
+    Atomic.get turns > 0) in
+  spin_until (fun () -> Atomic.get turns > 0);
   let before = !count in
   Unix.kill me Sys.sigusr1;
   spin_until (fun () -> !count > before);
