@@ -11,15 +11,18 @@ typedef struct fk_opinion {
     uint32_t listed, unlisted;
 } fk_opinion;
 
-static void name_of(const fk_code *c, uint16_t place, int64_t sp, char *buf, size_t size)
+/* A slot is named by its place from the stack pointer that the descriptor speaks of. */
+static void name_of(const fk_code *c, const fk_crossing *x, char *buf, size_t size)
 {
     const fk_abi *abi = c->f.program->abi;
-    if (place >= FK_STATE_REGS) {
-        snprintf(buf, size, "[%lld]", (long long)(-8 * (int64_t)(place - FK_STATE_REGS + 1) - sp));
+    if (x->place >= FK_STATE_REGS) {
+        int64_t pushed = c->f.program->link == FK_NO_REG ? abi->word : 0;
+        int64_t sp = 1 - c->descents[x->descr] + pushed;
+        snprintf(buf, size, "[%lld]", (long long)(-8 * (int64_t)(x->place - FK_STATE_REGS + 1) - sp));
         return;
     }
     for (size_t k = 0; k < abi->num_regs; k++)
-        if (!abi->regs[k].is_float && abi->regs[k].hw == place)
+        if (!abi->regs[k].is_float && abi->regs[k].hw == x->place)
             snprintf(buf, size, "%s", abi->regs[k].name);
 }
 
@@ -31,8 +34,7 @@ static void blame(fk_code *c, const fk_crossing *x, const fk_opinion *o)
     if ((d->flags & FK_DESCR_RETURN_TO_C) || (*seen & FK_SEEN_DIFFERS))
         return;
     *seen |= FK_SEEN_DIFFERS;
-    name_of(c, x->place, 1 - c->descents[x->descr] + (c->f.program->link == FK_NO_REG ? c->f.program->abi->word : 0),
-            name, sizeof name);
+    name_of(c, x, name, sizeof name);
     fk_check_say(c->check, FK_RULE_LIVE_AGREE, FK_VERDICT_SUSPECT, d,
                  x->listed ? "%s is a root here, and at %u of the %u safepoints that the same variable crosses it is none"
                            : "%s is no root here, and at %u of the %u safepoints that the same variable crosses it is one",
@@ -73,8 +75,7 @@ static void miss(fk_code *c, const fk_crossing *x, unsigned t)
     if ((d->flags & FK_DESCR_RETURN_TO_C) || (*seen & FK_SEEN_BLAMED))
         return;
     *seen |= FK_SEEN_BLAMED;
-    name_of(c, x->place, 1 - c->descents[x->descr] + (c->f.program->link == FK_NO_REG ? c->f.program->abi->word : 0),
-            name, sizeof name);
+    name_of(c, x, name, sizeof name);
     fk_check_say(c->check, FK_RULE_LIVE_MISSING, FK_VERDICT_SUSPECT, d,
                  "%s is no root here; it %s%s and is used behind this safepoint", name, origin_name(t),
                  t & FK_T_DEREFERENCED ? ", serves as the address of a block" : "");
