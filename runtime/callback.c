@@ -5,7 +5,7 @@
  * is not handled inside the callback must not jump over C frames. */
 #include "runtime/callback.h"
 
-#include "runtime/check.h"
+#include "runtime/check_history.h"
 #include "runtime/fiber.h"
 #include "runtime/profiler.h"
 #include "runtime/sched.h"
@@ -205,5 +205,6 @@ void caml_garbage_collection(void)
     d->st.young_ptr -= words;
     if (words && d->st.young_ptr < d->st.memprof_young_trigger)
         sample(d, &w.descr, words);
+    fk_check_took(d, words, w.ra);
     fk_check_expect_headers(d);
 }

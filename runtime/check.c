@@ -85,7 +85,8 @@ static void settle(void)
     struct check_config *c = &fk_check;
     c->after_gc = c->roots || c->heap_period || c->site_log || c->kill;
     c->any = c->move || c->lengths || c->stubs || c->period || c->nsites || c->after_gc || c->scheduled;
-    c->every_alloc = c->period || c->nsites || c->lengths || c->scheduled;
+    c->history = c->move || c->roots || c->heap_period;
+    c->every_alloc = c->period || c->nsites || c->lengths || c->scheduled || c->history;
     if (c->move)
         c->move_slots = 64;
 }

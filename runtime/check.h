@@ -28,7 +28,7 @@
 enum { MAX_CHECK_SITES = 64 };
 
 struct check_config {
-    bool paused, any, move, roots, lengths, stubs, core, every_alloc, after_gc;
+    bool paused, any, move, roots, lengths, stubs, core, every_alloc, after_gc, history;
     unsigned move_slots;       /* nurseries per slot */
     uint64_t period;           /* of gc, major, compact; 0: off */
     uint64_t heap_period;      /* 0: off */
@@ -116,6 +116,7 @@ static inline bool fk_check_killed(value v) { return fk_check.kill && fk_check_i
 /* --- roots: check_roots.c --- */
 /* "S+8" or "rbx" */
 const char *fk_location_name(fk_live, char *buf, size_t size);
+bool fk_descr_lists(const fk_descr *, fk_live);
 void fk_check_root_value(struct walk *, uint32_t entry, value *p);
 static inline void fk_check_root(struct walk *w, uint32_t entry, value *p)
 {
@@ -147,12 +148,14 @@ static inline void fk_verify_work(struct domain *worker, const char *when)
 FK_NORETURN void fk_report_no_descriptor(struct walk *);
 FK_NORETURN void fk_report_stuck(struct walk *);
 FK_NORETURN void fk_report_not_gc_point(struct walk *);
-/* One fact that belongs to a report, e.g. "object", "0x7f... wosize 2 tag 0". */
+/* The facts that belong to a report. */
 struct finding {
     const char *rule;     /* stable id, docs/checking.md */
     uintptr_t ra;         /* the return address concerned; 0: none */
     uintptr_t via;        /* the frame whose size led the walk there; 0: none */
-    value object;         /* 0: none */
+    value object;         /* a block, or an address where one was; 0: none */
+    const struct history *history; /* its, if not what is known now; NULL */
+    value holder;         /* the block that has it in a field; 0: none */
     const char *location; /* "stack slot 16"; NULL */
 };
 FK_NORETURN void fk_report(const struct finding *, const char *format, ...) FK_PRINTF(2, 3);

@@ -66,7 +66,7 @@ void fk_check_mark_value(value v)
     const char *why = fk_not_a_value(v, false);
     if (!why)
         return;
-    struct finding f = {.rule = "heap-value"};
+    struct finding f = {.rule = "heap-value", .object = v};
     fk_report(&f, "the collector met 0x%zx, which is no value: %s", (size_t)v, why);
 }
 
@@ -78,7 +78,7 @@ static void verify_field(value block, uintptr_t i)
     const char *why = fk_not_a_value(v, false);
     if (!why)
         return;
-    struct finding f = {.rule = "heap-value", .object = block};
+    struct finding f = {.rule = "heap-value", .object = v, .holder = block};
     fk_report(&f, "field %zu of a block holds 0x%zx, which is no value: %s", (size_t)i, (size_t)v, why);
 }
 

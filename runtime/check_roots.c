@@ -16,8 +16,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "runtime/check.h"
+#include "runtime/check_history.h"
 #include "runtime/fiber.h"
+#include "runtime/report.h"
 
 /* s390x reports faults by page: an entry has two pages of its own, the value is
  * the start of the second (its header lies in the first). */
@@ -26,7 +27,7 @@ enum { ENTRY_BYTES = 8192, ENTRIES = 1 << 14 };
 struct poison {
     uintptr_t ra;
     value object;
-    header hd;
+    struct history history; /* of a block of the major heap, which may die later */
     uint64_t minor;
     char *sp;
     int32_t offset;
@@ -64,18 +65,25 @@ static bool looks_like_block(value v)
 static value poison_for(struct walk *w, int32_t offset, int reg, value v)
 {
     struct poison *p = &entries[used % ENTRIES];
-    *p = (struct poison){w->ra, v, is_young(v) ? 0 : HD(v), fk_minor_count, w->sp, offset, reg};
+    *p = (struct poison){w->ra, v, {0}, fk_minor_count, w->sp, offset, reg};
+    if (!is_young(v))
+        p->history = fk_object_at((uintptr_t)v, fk_minor_count);
     return (value)(area + (used++ % ENTRIES) * ENTRY_BYTES + ENTRY_BYTES / 2);
 }
 
-static bool is_listed(const fk_descr *d, int32_t offset, int reg)
+bool fk_descr_lists(const fk_descr *d, fk_live wanted)
 {
     for (uint32_t i = 0; i < d->num_live; i++) {
         fk_live l = fk_descr_live(d, i);
-        if (l.reg == reg && (reg >= 0 || l.offset == offset))
+        if (l.reg == wanted.reg && (l.reg >= 0 || l.offset == wanted.offset))
             return true;
     }
     return false;
+}
+
+static bool lists_slot(const struct walk *w, ptrdiff_t offset)
+{
+    return fk_descr_lists(&w->descr, (fk_live){(int32_t)offset, -1});
 }
 
 /* `inner`: the frame called from this one, which may list words of its
@@ -85,9 +93,9 @@ static void poison_slots(struct walk *w, const struct walk *inner)
     int32_t first = fk_here->frame_reserved, end = (int32_t)w->descr.frame_size;
     for (int32_t o = first; o + 8 <= end; o += 8) {
         value *p = (value *)(w->sp + o);
-        if (!looks_like_block(*p) || is_listed(&w->descr, o, -1))
+        if (!looks_like_block(*p) || lists_slot(w, o))
             continue;
-        if (inner && is_listed(&inner->descr, (int32_t)(w->sp + o - inner->sp), -1))
+        if (inner && lists_slot(inner, w->sp + o - inner->sp))
             continue;
         *p = poison_for(w, o, -1, *p);
     }
@@ -100,7 +108,7 @@ static void poison_registers(struct walk *w)
         if (r->index < 0 || r->index >= 100 || r->slot < 0)
             continue;
         value *p = &w->regs[r->slot];
-        if (looks_like_block(*p) && !is_listed(&w->descr, 0, r->index))
+        if (looks_like_block(*p) && !fk_descr_lists(&w->descr, (fk_live){0, r->index}))
             *p = poison_for(w, 0, r->index, *p);
     }
 }
@@ -188,7 +196,7 @@ void fk_check_root_value(struct walk *w, uint32_t entry, value *p)
     const char *why = fk_not_a_value(*p, true);
     if (!why)
         return;
-    struct finding f = {.rule = "root-value", .ra = w->ra, .via = w->previous,
+    struct finding f = {.rule = "root-value", .ra = w->ra, .via = w->previous, .object = *p,
                         .location = location_text(l, where, sizeof where)};
     fk_report(&f, "a listed root holds 0x%zx, which is no value: %s", (size_t)*p, why);
 }
@@ -197,11 +205,9 @@ void fk_report_poison(uintptr_t a, const char *how)
 {
     char where[64];
     const struct poison *p = entry_of(a);
-    struct finding f = {.rule = "unlisted-root", .ra = p->ra,
+    struct history h = p->history.at ? p->history : fk_object_at((uintptr_t)p->object, p->minor);
+    struct finding f = {.rule = "unlisted-root", .ra = p->ra, .object = p->object, .history = &h,
                         .location = location_text((fk_live){p->offset, p->reg}, where, sizeof where)};
-    char block[96] = "";
-    if (p->hd)
-        snprintf(block, sizeof block, " (major heap, %zu fields, tag %u)", (size_t)hd_wosize(p->hd), hd_tag(p->hd));
-    fk_report(&f, "a location that was not listed held the block 0x%zx%s during collection %zu, and %s later",
-              (size_t)p->object, block, (size_t)p->minor, how);
+    fk_report(&f, "a location that was not listed held the block 0x%zx during collection %zu, and %s later",
+              (size_t)p->object, (size_t)p->minor, how);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "runtime/check.h"
+#include "runtime/check_history.h"
 #include "runtime/collect.h"
 #include "runtime/fiber.h"
 #include "runtime/pages.h"
@@ -24,6 +24,7 @@ static void move_block(struct heap *h, value v)
     if (!to)
         fk_fatal("out of memory: compaction of the heap");
     memcpy((void *)to, (void *)v, hd_wosize(hd) * sizeof(value));
+    fk_check_moved(v, to);
     HD(v) = make_header(hd_wosize(hd), TAG_ABSTRACT, COLOR_FREE);
     FIELD(v, 0) = to;
 }

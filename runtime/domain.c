@@ -128,7 +128,7 @@ void fk_domain_delete(struct domain *d)
     while (!fk_stw(d, delete_job, d))
         continue;
     struct words *lists[] = {&d->remembered, &d->customs, &d->ephes, &d->work,
-                             &d->dirty_fibers, &d->finals_todo};
+                             &d->dirty_fibers, &d->finals_todo, &d->taken};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         fk_words_free(lists[i]);
     fk_stw_domain_stops();

@@ -126,6 +126,7 @@ struct domain {
     uint64_t alloc_points;         /* checking: entries into caml_garbage_collection and C */
     bool stress_due;
     struct lengths *lengths;       /* checking: headers to look at */
+    struct words taken;            /* checking: who took what of the nursery (check_history.c) */
 };
 
 enum {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "runtime/callback.h"
+#include "runtime/check_history.h"
 #include "runtime/custom.h"
 #include "runtime/fail.h"
 #include "runtime/io.h"
@@ -88,8 +89,12 @@ void caml_deserialize_block_1(void *to, intptr_t n) { memcpy(to, take(current, n
 
 static value place(struct reader *r, uintptr_t wosize, unsigned tag)
 {
-    if (!r->young)
-        return fk_heap_alloc(&fk_self->heap, wosize, tag);
+    if (!r->young) {
+        value v = fk_heap_alloc(&fk_self->heap, wosize, tag);
+        if (v)
+            fk_check_major(fk_self, v);
+        return v;
+    }
     if (wosize + 1 > r->young_left)
         bad(r, "input_value: ill-formed message");
     value v = (value)(r->young + 1);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "runtime/check.h"
+#include "runtime/check_history.h"
 #include "runtime/fail.h"
 #include "runtime/fiber.h"
 #include "runtime/profiler.h"
@@ -52,6 +52,7 @@ value *fk_reserve_young(uintptr_t words)
         fk_prof_set_trigger(d);
         fk_reset_limit(d);
     }
+    fk_check_took_c(d, words);
     fk_check_gave(d);
     return d->st.young_ptr;
 }
@@ -64,6 +65,7 @@ static void alloc_slow(struct domain *d, uintptr_t whsize)
     d->st.young_ptr -= whsize;
     if (d->st.young_ptr < d->st.memprof_young_trigger)
         fk_prof_sample_young_c(d, whsize - 1);
+    fk_check_took_c(d, whsize);
     fk_check_gave(d);
 }
 
@@ -90,6 +92,7 @@ static value alloc_shr(uintptr_t wosize, unsigned tag)
         fk_raise_out_of_memory();
     d->st.allocated_words_direct += wosize + 1;
     d->st.stat_major_words += wosize + 1;
+    fk_check_major(d, v);
     fk_prof_sample_block(d, v, wosize + 1, FK_PROF_NORMAL);
     if (wosize > MAX_YOUNG_WOSIZE && fk_gc_major_due())
         fk_interrupt(d, INT_MAJOR);

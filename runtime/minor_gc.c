@@ -14,7 +14,7 @@
 
 #include <sched.h>
 
-#include "runtime/check.h"
+#include "runtime/check_history.h"
 #include "runtime/fail.h"
 #include "runtime/fiber.h"
 
@@ -196,6 +196,7 @@ static void phase_reset(void)
     int i;
     while ((i = fk_stw_claim(CLAIM_RESET, fk_slots_used())) >= 0)
         if (atomic_load(&fk_domains[i].in_use)) {
+            fk_check_emptied(&fk_domains[i]);
             fk_nursery_reset(&fk_domains[i]);
             fk_prof_set_trigger(&fk_domains[i]);
             fk_reset_limit(&fk_domains[i]);

@@ -3,24 +3,24 @@
  *   framekit check: RULE: SENTENCE
  *     location: stack slot S+16
  *     return address: 0x401234 camlFoo.f_12+0x34 (foo.ml:3, Foo.f), frame 32 bytes, live: S+8 rbx
- *     object: 0x7f.. 2 fields, tag 0, major heap
+ *     object: 0x7f.., major heap, 2 fields, tag 0
+ *       allocated at: 0x401010 camlFoo.mk_3+0x20 (foo.ml:1, Foo.mk)
+ *       moved: in collection 16, from 0x7e.. to 0x7f..
  *     domain 0, collection 17, frames (innermost first):
  *       0x401234 camlFoo.f_12+0x34 (foo.ml:3, Foo.f)
  */
+#include "runtime/report.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "runtime/backtrace.h"
-#include "runtime/check.h"
 #include "runtime/fiber.h"
-#include "runtime/signals.h"
 
-static void print_location(uintptr_t ra)
+void fk_print_location(uintptr_t ra)
 {
     char name[256];
     fk_descr d;
@@ -50,26 +50,16 @@ static void print_ra(const char *label, uintptr_t ra)
 {
     fk_descr d;
     fprintf(stderr, "  %s: ", label);
-    print_location(ra);
+    fk_print_location(ra);
     if (fk_frame_find(ra, &d))
         print_live(&d);
     fputc('\n', stderr);
 }
 
-static void print_object(value v)
-{
-    struct span *s = fk_span_of((void *)v);
-    fprintf(stderr, "  object: 0x%zx", (size_t)v);
-    if (is_young(v))
-        fprintf(stderr, ", in the nursery range");
-    else if (s)
-        fprintf(stderr, ", major heap, %zu fields, tag %u", (size_t)wosize_of(v), tag_of(v));
-    fputc('\n', stderr);
-}
-
 enum { MAX_PRINTED = 40 };
 
-static void print_frames(struct domain *d)
+/* `h`: a block whose place was emptied, to be looked for in the frames. */
+static void print_frames(struct domain *d, const struct history *h)
 {
     struct walk w;
     int n = 0;
@@ -81,7 +71,9 @@ static void print_frames(struct domain *d)
         fk_walk_start(&w, f, NULL);
         while (n < MAX_PRINTED && !(n && fk_walk_stuck(&w)) && fk_walk_next(&w)) {
             fprintf(stderr, "    ");
-            print_location(w.ra);
+            fk_print_location(w.ra);
+            if (w.found)
+                fk_print_holders(&w, h);
             fputc('\n', stderr);
             n++;
             if (!w.found)
@@ -111,6 +103,23 @@ static void begin(const char *rule)
     fprintf(stderr, "framekit check: %s: ", rule);
 }
 
+/* The object's history. */
+static struct history print_objects(const struct finding *f)
+{
+    struct history h = {0};
+    if (f->history)
+        h = *f->history;
+    else if (f->object)
+        h = fk_object_at((uintptr_t)f->object, fk_minor_count);
+    if (f->object)
+        fk_print_object("object", f->object, &h);
+    if (f->holder) {
+        struct history holder = fk_object_at((uintptr_t)f->holder, fk_minor_count);
+        fk_print_object("held by", f->holder, &holder);
+    }
+    return h;
+}
+
 void fk_report(const struct finding *f, const char *format, ...)
 {
     va_list args;
@@ -125,9 +134,8 @@ void fk_report(const struct finding *f, const char *format, ...)
         print_ra("return address", f->ra);
     if (f->via) /* the other suspect: with a wrong size there, the frame above is none */
         print_ra("reached through", f->via);
-    if (f->object)
-        print_object(f->object);
-    print_frames(fk_self);
+    struct history h = print_objects(f);
+    print_frames(fk_self, &h);
     end();
 }
 
@@ -154,55 +162,4 @@ void fk_report_not_gc_point(struct walk *w)
 {
     struct finding f = {.rule = "gc-point", .ra = w->ra};
     fk_report(&f, "the collector was entered at a return address whose descriptor is no allocation or poll");
-}
-
-/* --- faults ------------------------------------------------------------------------------- */
-
-/* Where the kernel keeps the program counter in ucontext_t (each
- * architecture's asm/ucontext.h and asm/sigcontext.h). */
-static const struct {
-    const char *arch;
-    unsigned pc;
-} context_pc[] = {{"amd64", 168}, {"arm64", 440}, {"power", 488}, {"s390x", 48}, {"riscv64", 176}};
-
-static uintptr_t pc_of(void *context)
-{
-    for (size_t i = 0; i < sizeof context_pc / sizeof *context_pc; i++)
-        if (strcmp(context_pc[i].arch, fk_here->name) == 0)
-            return *(uintptr_t *)((char *)context + context_pc[i].pc);
-    return 0;
-}
-
-static void describe_fault(uintptr_t address, const char *name)
-{
-    struct domain *d = fk_self;
-    struct finding f = {.rule = "fault"};
-    if ((char *)address >= fk_young_start && (char *)address < fk_young_end) {
-        f.rule = "stale-pointer";
-        if (d && (char *)address >= (char *)d->st.young_end && (char *)address < (char *)d->st.young_end + 4096)
-            f.rule = "nursery-overrun", f.ra = fk_lengths_last(d);
-        fk_report(&f, "%s used 0x%zx, an address of a nursery that is not in use: a block moved or died there", name,
-                  (size_t)address);
-    }
-    fk_report(&f, "%s used the address 0x%zx, which is not mapped", name, (size_t)address);
-}
-
-static void on_fault(int signal, siginfo_t *info, void *context)
-{
-    char name[256], how[320];
-    uintptr_t address = (uintptr_t)info->si_addr, pc = pc_of(context);
-    (void)signal;
-    fk_symbol_name(pc, name, sizeof name);
-    snprintf(how, sizeof how, "was used by %s", name);
-    if (fk_is_poison(address))
-        fk_report_poison(address, how);
-    describe_fault(address, name);
-}
-
-void fk_report_init(void)
-{
-    struct sigaction a = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    sigemptyset(&a.sa_mask);
-    sigaction(SIGSEGV, &a, NULL);
-    sigaction(SIGBUS, &a, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "runtime/backtrace.h"
 #include "runtime/callback.h"
-#include "runtime/check.h"
+#include "runtime/check_history.h"
 #include "runtime/fiber.h"
 #include "runtime/memory.h"
 #include "runtime/params.h"
@@ -36,6 +36,8 @@ static struct domain *init(char **argv)
     fk_here = fk_abi_by_name(FK_ARCH);
     fk_params_init();
     fk_check_init();
+    if (fk_check.history)
+        fk_history_init();
     fk_sys_init(argv);
     fk_frames_init();
     fk_atoms_init();

@@ -41,7 +41,7 @@ SLOT_KINDS = ("drop-slot", "drop-register", "retype", "wrong-slot")
 KINDS = SLOT_KINDS + ("length", "swap-lengths", "frame-size")
 
 Fault = collections.namedtuple("Fault", "program kind site where")
-Result = collections.namedtuple("Result", "fault matters reported report")
+Result = collections.namedtuple("Result", "fault matters reported report about origin")
 
 
 class Program:
@@ -121,8 +121,11 @@ def try_fault(number, fault):
     os.unlink(edited)
     named = [n.rstrip(",") for n in re.findall(r"(?:return address|reached through): 0x[0-9a-f]+ (\S+)", err)]
     first = re.search(r"framekit check: .*", err)
+    about = code == 97 and re.search(r"framekit check: (unlisted-root|stale-pointer):", err)
+    origin = re.search(r"\n    allocated (at: 0x|by C code, called at: 0x|by the runtime)", err)
     return Result(fault, matters, code == 97 and fault.site in named,
-                  "exit code %s, %s: %s" % (code, " ".join(named), first and first.group(0)))
+                  "exit code %s, %s: %s" % (code, " ".join(named), first and first.group(0)),
+                  bool(about), bool(about and origin))
 
 
 def unedited(p):
@@ -149,6 +152,8 @@ def summary(arch, results):
         reported = sum(r.reported for r in matter)
         print("%s: %s: %d seeded, %d matter, %d reported" % (arch, kind, len(of_kind), len(matter), reported))
         bad += len(matter) - reported
+    print("%s: %d reports of a block that moved or died, %d say who made it" %
+          (arch, sum(r.about for r in results), sum(r.origin for r in results)))
     total = sum(r.matters for r in results)
     rate = 100.0 * (total - bad) / max(total, 1)
     print("%s: total: %d seeded, %d matter, %d reported, %.1f %%" % (arch, len(results), total, total - bad, rate))

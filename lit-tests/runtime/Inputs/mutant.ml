@@ -32,6 +32,9 @@ let () =
     | "field" -> field l; Gc.full_major (); ignore (Sys.opaque_identity l)
     | "header" -> header l; Gc.full_major (); ignore (Sys.opaque_identity l)
     | "stale" -> keep (Sys.opaque_identity (ref 1)); Gc.minor (); Gc.minor (); print_int (use ())
+    | "moved" -> let r = Sys.opaque_identity (ref l) in keep r; Gc.minor (); print_int (use () + List.length !r)
+    | "made-by-c" -> keep (string_of_int (List.length l)); Gc.minor (); print_int (use ())
+    | "compacted" -> keep l; Gc.compact (); print_int (use () + List.length l)
     | "overrun" -> overrun ()
     | _ -> print_int (wild ())
   with Not_found -> print_endline "never"

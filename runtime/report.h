@@ -1,0 +1,17 @@
+/* report.h - parts of a report (report.c): lines on stderr. */
+#ifndef FK_RT_REPORT_H
+#define FK_RT_REPORT_H
+
+#include "runtime/check_history.h"
+
+/* "0x401234 camlFoo.f_12+0x34 (foo.ml:3, Foo.f)", no newline */
+void fk_print_location(uintptr_t ra);
+
+/* --- report_object.c --- */
+/* What is at an address or was there in collection `until`: block, allocation, last move. */
+struct history fk_object_at(uintptr_t address, uint64_t until);
+void fk_print_object(const char *label, value v, const struct history *);
+/* Slots of a frame that hold an address of the block, and whether the descriptor lists them. */
+void fk_print_holders(const struct walk *, const struct history *);
+
+#endif
