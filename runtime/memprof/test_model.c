@@ -1,53 +1,47 @@
 /* test_model.c - the engine against a model, with a heap that moves.
  *
- *   test-memprof-model [SEED [STEPS [EVERY]]]
+ *   memprof-model [SEED [STEPS [EVERY]]]
  *
- * A fake host with several domains: nurseries whose old contents are trashed
- * at every collection, a major heap that is compacted, callbacks that
- * allocate, collect, stop, discard, raise. Every block is sampled (rate 1),
- * so the model knows what must be reported: it is told of each block and of
- * each event, and says at once what is wrong. The seed is printed and taken.
+ * Operations drawn from a seed: allocations of every kind, collections, domains
+ * and threads that begin, end and take turns, start, stop, discard, callbacks
+ * that allocate, collect and raise. Every block is sampled (rate 1), so the
+ * model knows what must be reported: it is told of each block, each collection
+ * and each event, and says at once what is wrong. The seed is printed and taken.
  * EVERY: a minor collection after every EVERY-th step, a major one after 16 times
  * as many; 0: only where the steps have them.
+ *
+ * The heap is another file's (test_model.h): a fake one that moves everything
+ * (test_heap.c), or framekit's runtime with its domains, threads and compiled
+ * code (test_heap_framekit.c).
  */
 #include "test_model.h"
 
+/* What the model knows of a block. */
+typedef struct {
+    int host, thread, profile;
+    size_t wosize;
+    bool tracked, root, young, pending, reported, promoted, dead, born_major;
+    bool promote_seen, dealloc_seen, ended; /* ended: None, raised: no more events */
+} block;
+
 uint64_t seed, rng;
-long step, collections;
-fk_mp_host hosts[DOMAINS];
-block *blocks;
-size_t num_blocks;
-fk_mp_value trackers, roots[ROOTS];
-int num_roots;
-static long events, blocks_made, raised;
-static fk_mp_host *self; /* the domain whose code runs */
-static size_t cap_blocks;
+long step;
+model_host hosts[DOMAINS], *self = hosts;
+fk_mp_value trackers, live_values[LIVE];
+int num_live;
+static int live_ids[LIVE]; /* the blocks that live_values holds */
+static block *blocks;
+static size_t num_blocks, cap_blocks;
+static size_t maybe_young;   /* blocks before this one are not */
+static size_t maybe_pending; /* ... not */
+static long steps, every, collections, events, blocks_made, raised;
 static fk_mp_profile *profiles[PROFILES];
 static int num_profiles;
-static int live_ids[LIVE], num_live; /* rooted blocks */
-static int depth;                    /* callbacks on the stack */
+static model_host *ending; /* it has no more code to run */
+static int depth;          /* callbacks on the stack */
+static bool raising;       /* a callback has raised: it ends the pass, and the step sees it */
 
 /* --- the mutator --------------------------------------------------------------------- */
-
-static fk_mp_value immediate(intptr_t n)
-{
-    return (n << 1) | 1;
-}
-
-/* A nursery block that is not sampled: what callbacks return. */
-static fk_mp_value small(size_t wosize, fk_mp_value field, uintptr_t tag)
-{
-    roots[num_roots++] = field;
-    while (self->ptr < self->space + wosize + 1 || random_below(16) == 0)
-        minor_gc();
-    self->ptr -= wosize + 1;
-    self->ptr[0] = wosize << 10 | tag;
-    fk_mp_value v = (fk_mp_value)(self->ptr + 1);
-    for (size_t i = 0; i < wosize; i++)
-        words_of(v)[i] = (uintptr_t)FK_MP_UNIT;
-    words_of(v)[0] = (uintptr_t)roots[--num_roots];
-    return v;
-}
 
 static bool samples(void)
 {
@@ -70,7 +64,6 @@ static block *new_block(size_t wosize)
         blocks = realloc(blocks, (cap_blocks = 2 * cap_blocks + 64) * sizeof *blocks);
     block *b = &blocks[num_blocks++];
     memset(b, 0, sizeof *b);
-    b->v = FK_MP_UNIT;
     b->wosize = wosize;
     b->host = (int)(self - hosts);
     b->thread = self->current;
@@ -80,21 +73,50 @@ static block *new_block(size_t wosize)
     return b;
 }
 
-static void make_live(block *b)
+static void make_live(block *b, fk_mp_value v)
 {
     if (num_live == LIVE || random_below(3) == 0)
         return;
     b->root = true;
+    live_values[num_live] = v;
     live_ids[num_live++] = (int)(b - blocks);
 }
 
 static void drop_live(void)
 {
+    heap_sync();
     if (num_live == 0)
         return;
     int k = (int)random_below((uint32_t)num_live);
     blocks[live_ids[k]].root = false;
-    live_ids[k] = live_ids[--num_live];
+    live_values[k] = live_values[--num_live];
+    live_values[num_live] = FK_MP_UNIT;
+    live_ids[k] = live_ids[num_live];
+}
+
+/* --- collections: what becomes of the blocks ---------------------------------------- */
+
+void model_minor(void)
+{
+    collections++;
+    for (size_t i = maybe_young; i < num_blocks; i++) {
+        block *b = &blocks[i];
+        if (!b->young)
+            continue;
+        b->young = false;
+        b->promoted = b->root;
+        b->dead = !b->root;
+    }
+    maybe_young = num_blocks;
+}
+
+void model_major(void)
+{
+    for (size_t i = 0; i < num_blocks; i++) {
+        block *b = &blocks[i];
+        if ((b->promoted || b->born_major) && !b->root)
+            b->dead = true;
+    }
 }
 
 static fk_mp_status status_of(int profile)
@@ -110,7 +132,9 @@ static size_t group_first, group_size;
  * that was not reported yet, in order. */
 static block *next_unreported(size_t wosize)
 {
-    for (size_t i = 0; i < num_blocks; i++) {
+    while (maybe_pending < num_blocks && !blocks[maybe_pending].pending)
+        maybe_pending++;
+    for (size_t i = maybe_pending; i < num_blocks; i++) {
         block *b = &blocks[i];
         if (b->tracked && b->pending && b->host == self - hosts && b->thread == self->current) {
             if (b->wosize != wosize)
@@ -136,6 +160,28 @@ static void inside_callback(void)
     }
 }
 
+static void begin_event(void)
+{
+    events++;
+    heap_sync();
+    if (raising)
+        FAIL("a callback after one that raised, in the same pass");
+}
+
+/* What may run callbacks is over; did an exception come out of it? */
+static void end_pass(bool came)
+{
+    heap_sync();
+    if (came != raising)
+        FAIL(came ? "an exception that no callback raised" : "a callback's exception is lost");
+    raising = false;
+}
+
+static void run_callbacks(void)
+{
+    end_pass(heap_run_callbacks());
+}
+
 static fk_mp_result answer(block *b)
 {
     intptr_t id = b - blocks;
@@ -145,9 +191,9 @@ static fk_mp_result answer(block *b)
     b = &blocks[id];
     uint32_t what = random_below(20);
     if (what == 0 && depth == 0) {
-        b->ended = true;
+        b->ended = raising = true;
         raised++;
-        return (fk_mp_result){true, immediate(id)};
+        return (fk_mp_result){true, heap_small(immediate(id), 0)};
     }
     if (what < 3) {
         b->ended = true;
@@ -155,32 +201,22 @@ static fk_mp_result answer(block *b)
     }
     fk_mp_value datum = immediate(id);
     if (random_below(2))
-        datum = small(1, datum, TAG_DATUM);
-    return (fk_mp_result){false, small(1, datum, 0)};
+        datum = heap_small(datum, TAG_DATUM);
+    return (fk_mp_result){false, heap_small(datum, 0)};
 }
 
-static int code_of(fk_mp_value closure)
+fk_mp_result model_allocated(int code, const model_allocation *a)
 {
-    if (wosize_of(closure) != 2)
-        FAIL("closure was not kept as a root");
-    return (int)((intptr_t)words_of(closure)[0] >> 1);
-}
-
-fk_mp_result fk_host_call_alloc(fk_mp_value closure, const fk_mp_allocation *a)
-{
-    events++;
+    begin_event();
     block *b = next_unreported(a->wosize);
     if (status_of(b->profile) != FK_MP_SAMPLING)
         FAIL("allocation reported for a profile that is not sampling");
     if (a->samples != a->wosize + 1)
         FAIL("%zu samples for a block of %zu words at rate 1", a->samples, a->wosize);
-    if (a->depth != 3)
-        FAIL("callstack of depth %zu", a->depth);
     bool in_group = group_size && b >= &blocks[group_first];
-    if (in_group && a->slots[0] != (fk_mp_slot)(group_size - 1 - (size_t)(b - &blocks[group_first])))
+    if (in_group && a->index != (int)(b - &blocks[group_first]))
         FAIL("callstack of the wrong block of a combined allocation");
-    bool major = b->v != FK_MP_UNIT && !b->young && !b->promoted && !b->dead;
-    if (!b->dead && code_of(closure) != (major ? 1 : 0))
+    if (code != (b->born_major ? 1 : 0))
         FAIL("wrong allocation callback");
     b->pending = false;
     b->reported = true;
@@ -200,15 +236,14 @@ static block *block_of_datum(fk_mp_value datum)
     return &blocks[id];
 }
 
-fk_mp_result fk_host_call(fk_mp_value closure, fk_mp_value argument)
+fk_mp_result model_event(int code, fk_mp_value datum)
 {
-    events++;
-    block *b = block_of_datum(argument);
+    begin_event();
+    block *b = block_of_datum(datum);
     if (b->ended || !b->reported)
         FAIL("event for a block that is not tracked");
     if (status_of(b->profile) == FK_MP_DISCARDED)
         FAIL("event for a discarded profile");
-    int code = code_of(closure);
     if (code == 2) {
         if (!b->promoted || b->promote_seen)
             FAIL("promotion reported %s", b->promoted ? "twice" : "of a block that did not move");
@@ -219,104 +254,75 @@ fk_mp_result fk_host_call(fk_mp_value closure, fk_mp_value argument)
         FAIL("death of a live block reported");
     if (b->promoted && !b->promote_seen)
         FAIL("death reported before promotion");
-    if ((code == 4) != (b->promoted || b->next_live == -1))
+    if ((code == 4) != (b->promoted || b->born_major))
         FAIL("death reported by the wrong callback");
     b->dealloc_seen = b->ended = true;
     return (fk_mp_result){false, FK_MP_UNIT};
 }
 
-static fk_mp_result run_callbacks(void)
-{
-    self->pending = false;
-    fk_mp_result res = fk_mp_run_callbacks(self->engine);
-    if (res.is_exception)
-        self->pending = true;
-    return res;
-}
-
 static void forget_thread(int host, int thread)
 {
     for (size_t i = 0; i < num_blocks; i++)
-        if (blocks[i].host == host && (thread < 0 || blocks[i].thread == thread) && blocks[i].pending)
+        if (blocks[i].pending && blocks[i].host == host &&
+            (thread < 0 || blocks[i].thread == thread))
             blocks[i].pending = blocks[i].tracked = false;
 }
 
 /* Compiled code: one request of several blocks. */
 static void allocate_compiled(void)
 {
-    unsigned char lens[8];
-    size_t n = 1 + random_below(5), words = 0;
+    unsigned char lens[MAX_GROUP]; /* lens[0] at the lowest address */
+    fk_mp_value values[MAX_GROUP];
+    size_t n = heap_shape(lens), first = num_blocks;
     if (random_below(200) == 0)
         run_callbacks();
-    for (size_t i = 0; i < n; i++) {
-        lens[i] = (unsigned char)random_below(12);
-        words += (size_t)lens[i] + 2;
-    }
-    while (self->ptr < self->space + words)
-        minor_gc();
-    self->ptr -= words;
     bool sampled = samples();
-    size_t first = num_blocks;
     for (size_t i = n; i-- > 0;)
         new_block((size_t)lens[i] + 1)->pending = sampled;
     group_first = first;
     group_size = n;
-    if (self->ptr < self->sample_trigger) {
-        fk_mp_result res = fk_mp_sample_young(self->engine, words, n, lens);
-        if (res.is_exception) { /* undone: what was reported dies in the nursery */
-            for (size_t i = first; i < first + n; i++) {
-                blocks[i].pending = false;
-                blocks[i].dead = blocks[i].reported;
-                blocks[i].tracked = blocks[i].reported;
-            }
-            group_size = 0;
-            return;
-        }
-    }
+    bool placed = heap_compiled(n, lens, values);
     group_size = 0;
-    uintptr_t *p = self->ptr + words;
+    end_pass(!placed);
     for (size_t i = first; i < first + n; i++) {
         block *b = &blocks[i];
+        if (!placed) { /* undone: what was reported dies in the nursery */
+            b->pending = false;
+            b->dead = b->tracked = b->reported;
+            continue;
+        }
         if (b->pending)
             FAIL("a sampled block was not reported at once");
-        p -= b->wosize + 1;
-        p[0] = b->wosize << 10;
-        memset(p + 1, 1, b->wosize * sizeof *p);
-        b->v = (fk_mp_value)(p + 1);
         b->young = true;
-        make_live(b);
+        make_live(b, values[i - first]);
     }
+    maybe_young = maybe_young < first ? maybe_young : first;
 }
 
 static void allocate_c(void)
 {
     size_t wosize = 1 + random_below(20);
-    while (self->ptr < self->space + wosize + 1)
-        minor_gc();
-    self->ptr -= wosize + 1;
-    self->ptr[0] = wosize << 10;
-    memset(self->ptr + 1, 1, wosize * sizeof *self->ptr);
+    fk_mp_value v = heap_c(wosize);
+    end_pass(v == FK_MP_UNIT);
+    if (v == FK_MP_UNIT)
+        return;
     block *b = new_block(wosize);
-    b->v = (fk_mp_value)(self->ptr + 1);
     b->young = true;
     b->pending = b->tracked;
-    make_live(b);
-    if (self->ptr < self->sample_trigger)
-        fk_mp_sample_young_c(self->engine, wosize);
+    make_live(b, v);
 }
 
 static void allocate_major(void)
 {
     size_t wosize = 300 + random_below(20);
+    fk_mp_value v = heap_major(wosize);
+    end_pass(v == FK_MP_UNIT);
+    if (v == FK_MP_UNIT)
+        return;
     block *b = new_block(wosize);
-    b->v = major_block(wosize, wosize << 10);
-    memset(words_of(b->v), 1, wosize * sizeof(uintptr_t));
+    b->born_major = true;
     b->pending = b->tracked;
-    b->next_live = -1; /* born major */
-    b->root = true;
-    if (num_live < LIVE)
-        live_ids[num_live++] = (int)(b - blocks);
-    fk_mp_sample_block(self->engine, b->v, wosize, wosize + 1, 0);
+    make_live(b, v);
 }
 
 /* --- control --------------------------------------------------------------------------- */
@@ -341,6 +347,7 @@ static void stop(void)
 {
     fk_mp_value exn;
     fk_mp_error e = fk_mp_stop(self->engine, &exn);
+    end_pass(e == FK_MP_EXCEPTION);
     if (e == FK_MP_EXCEPTION || e == FK_MP_NOT_RUNNING)
         return;
     for (size_t i = 0; i < num_blocks; i++)
@@ -356,32 +363,26 @@ static void discard(void)
 
 static void spawn(void)
 {
-    for (int i = 0; i < DOMAINS; i++) {
-        fk_mp_host *h = &hosts[i];
-        if (h->alive)
-            continue;
-        memset(h, 0, sizeof *h);
-        h->ptr = h->space + NURSERY;
-        h->sample_trigger = h->space;
-        h->engine = fk_mp_domain_new(h, self->engine, (uint64_t)i);
-        h->threads[0] = fk_mp_domain_main_thread(h->engine);
-        h->alive = true;
-        fk_mp_set_trigger(h->engine, false);
-        return;
-    }
+    for (int i = 0; i < DOMAINS; i++)
+        if (!hosts[i].alive) {
+            hosts[i] = (model_host){.alive = true, .threads = {true}};
+            heap_spawn(&hosts[i]);
+            return;
+        }
 }
 
+/* The domain's code has ended; the rest is done from outside (main). */
 static void terminate(void)
 {
     int alive = 0;
     for (int i = 0; i < DOMAINS; i++)
         alive += hosts[i].alive;
-    if (alive < 2)
+    if (alive < 2 || !heap_may_end(self))
         return;
     minor_gc();
     forget_thread((int)(self - hosts), -1);
-    self->alive = false;
-    fk_mp_domain_delete(self->engine);
+    ending = self;
+    ending->alive = false;
     for (self = hosts; !self->alive; self++)
         ;
 }
@@ -390,7 +391,8 @@ static void new_thread(void)
 {
     for (int i = 0; i < THREADS; i++)
         if (!self->threads[i]) {
-            self->threads[i] = fk_mp_thread_new(self->engine);
+            self->threads[i] = true;
+            heap_thread_new(i);
             return;
         }
 }
@@ -398,20 +400,18 @@ static void new_thread(void)
 static void switch_thread(void)
 {
     int t = (int)random_below(THREADS);
-    if (!self->threads[t])
-        return;
-    self->current = t;
-    fk_mp_thread_enter(self->threads[t]);
+    if (self->threads[t])
+        self->current = t;
 }
 
 static void end_thread(void)
 {
     int t = (int)random_below(THREADS);
-    if (!self->threads[t] || t == self->current)
+    if (!self->threads[t] || t == self->current || !heap_may_end_thread(t))
         return;
     forget_thread((int)(self - hosts), t);
-    fk_mp_thread_delete(self->threads[t]);
-    self->threads[t] = NULL;
+    heap_thread_delete(t);
+    self->threads[t] = false;
 }
 
 static void switch_domain(void)
@@ -421,21 +421,30 @@ static void switch_domain(void)
         self = &hosts[d];
 }
 
+static void as_host(model_host *h, void (*f)(void))
+{
+    model_host *was = self;
+    self = h;
+    heap_run(f);
+    self = was;
+}
+
 /* Everything that is due has been delivered once every domain has collected
  * and polled. */
 static void drain(void)
 {
     minor_gc();
-    fk_mp_host *was = self;
     for (int i = 0; i < DOMAINS; i++)
-        if (hosts[i].alive && hosts[i].pending) {
-            self = &hosts[i];
-            run_callbacks();
+        if (hosts[i].alive && heap_pending(&hosts[i])) {
+            as_host(&hosts[i], run_callbacks);
             i = -1; /* its callbacks may have collected: ask all again */
         }
-    self = was;
+    heap_sync();
     for (size_t i = 0; i < num_blocks; i++) {
         block *b = &blocks[i];
+        if (b->pending && b->thread == hosts[b->host].current &&
+            status_of(b->profile) == FK_MP_SAMPLING)
+            FAIL("block %zu: allocation never reported", i);
         if (!b->tracked || !b->reported || b->ended || status_of(b->profile) == FK_MP_DISCARDED)
             continue;
         if (b->promoted && !b->promote_seen)
@@ -443,6 +452,20 @@ static void drain(void)
         if (b->dead && !b->dealloc_seen)
             FAIL("block %zu: death never reported", i);
     }
+}
+
+static void let_go(void)
+{
+    while (num_profiles > 0)
+        fk_mp_profile_unref(profiles[--num_profiles]);
+}
+
+/* The domain lets go of the old profile. */
+static void restart(void)
+{
+    start();
+    stop();
+    let_go();
 }
 
 /* Forgets what is over, to keep the model small. Ids are datums of tracked
@@ -459,40 +482,19 @@ static void reset_if_silent(void)
         fk_mp_discard(profiles[i]);
     major_gc();
     drain();
-    fk_mp_host *was = self;
+    let_go();
     for (int i = 0; i < DOMAINS; i++)
-        if (hosts[i].alive) {
-            self = &hosts[i];
-            num_profiles = 0;
-            start(); /* lets go of the old profile */
-            stop();
-        }
-    self = was;
-    num_blocks = 0;
-    num_profiles = 0;
+        if (hosts[i].alive)
+            as_host(&hosts[i], restart);
+    num_blocks = maybe_young = maybe_pending = 0;
     start();
-}
-
-/* The closures first: a block may only point to older ones, there is no write
- * barrier here. */
-static void make_trackers(void)
-{
-    self = &hosts[0];
-    for (int i = 0; i < 5; i++) {
-        fk_mp_value closure = small(2, immediate(i), 0);
-        roots[num_roots++] = closure;
-    }
-    trackers = small(5, FK_MP_UNIT, 0);
-    while (num_roots > 0) {
-        num_roots--;
-        words_of(trackers)[num_roots] = (uintptr_t)roots[num_roots];
-    }
 }
 
 static void one_step(void)
 {
-    static void (*const rare[])(void) = {minor_gc, major_gc, start, stop,         discard,    spawn,        terminate,
-                                         new_thread, end_thread, switch_thread, switch_domain, drain};
+    static void (*const rare[])(void) = {minor_gc,  major_gc,   start,      stop,
+                                         discard,   spawn,      terminate,  new_thread,
+                                         end_thread, switch_thread, switch_domain, drain};
     uint32_t what = random_below(100);
     if (what < 45)
         allocate_compiled();
@@ -511,25 +513,42 @@ static void one_step(void)
             FAIL("invariant of a table");
 }
 
-int main(int argc, char **argv)
+/* As the current thread, while it stays that. */
+static void run_steps(void)
 {
-    seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    long steps = argc > 2 ? atol(argv[2]) : 100000, every = argc > 3 ? atol(argv[3]) : 0;
-    rng = seed * 0x9E3779B97F4A7C15u + 1;
-    trackers = FK_MP_UNIT;
-    hosts[0].ptr = hosts[0].space + NURSERY;
-    hosts[0].sample_trigger = hosts[0].space;
-    hosts[0].engine = fk_mp_domain_new(&hosts[0], NULL, 0);
-    hosts[0].threads[0] = fk_mp_domain_main_thread(hosts[0].engine);
-    hosts[0].alive = true;
-    make_trackers();
-    for (step = 0; step < steps; step++) {
-        one_step();
+    model_host *h = self;
+    int t = h->current;
+    while (step < steps && !ending && self == h && h->current == t) {
         if (every && step % every == 0)
             (step % (16 * every) ? minor_gc : major_gc)();
         reset_if_silent();
+        one_step();
+        step++;
     }
-    printf("seed %" PRIu64 ": %ld steps, %ld blocks, %ld events, %ld collections, %ld exceptions: no difference\n", seed,
-           steps, blocks_made, events, collections, raised);
+}
+
+static void run(void)
+{
+    while (step < steps) {
+        heap_run(run_steps);
+        if (ending)
+            heap_end(ending);
+        ending = NULL;
+    }
+    printf("seed %" PRIu64 ": %ld steps, %ld blocks, %ld events, %ld collections, %ld exceptions: "
+           "no difference\n", seed, steps, blocks_made, events, collections, raised);
+}
+
+int main(int argc, char **argv)
+{
+    seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    steps = argc > 2 ? atol(argv[2]) : 100000;
+    every = argc > 3 ? atol(argv[3]) : 0;
+    rng = seed * 0x9E3779B97F4A7C15u + 1;
+    trackers = FK_MP_UNIT;
+    for (int i = 0; i < LIVE; i++)
+        live_values[i] = FK_MP_UNIT;
+    hosts[0] = (model_host){.alive = true, .threads = {true}};
+    heap_main(argv, run);
     return 0;
 }

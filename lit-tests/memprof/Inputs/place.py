@@ -5,14 +5,14 @@ Shapes: every sequence of block sizes of at most 13 words in all; every pair and
 blocks that fill the limit of one reservation; random sequences (seed 1) up to the limit."""
 import os
 import random
-import subprocess
 import sys
+
+import cmm_program as cmm
 
 arch, build, top, out = sys.argv[1:]
 LIMIT = 256  # words of one combined allocation, headers included
 # What the profiler calls (place-callbacks.cmm): two callbacks of allocation, one of promotion, two of death.
 TRACKER = ["on_alloc", "on_alloc", "on_promote", "on_dealloc", "on_dealloc"]
-STATIC_CLOSURE, ARITY_ONE = 2 << 10 | 3 << 8 | 247, 1 << 56 | 2 << 1 | 1
 
 
 def sequences(words):
@@ -40,50 +40,18 @@ def shapes():
     return sorted(all_)
 
 
-def function(name, sizes):
-    """Each block holds the one before it in field 0."""
-    body, last = [], "x"
-    for i, w in enumerate(sizes):
-        body.append("(let b%d (alloc %d %s%s)" % (i, w << 10, last, " 1" * (w - 1)))
-        last = "b%d" % i
-    return '(function "%s" (x:val) %s %s%s)' % (name, "\n ".join(body), last, ")" * len(sizes))
-
-
-def closure(name, code):
-    return '(data int %d "%s": addr "%s" int %d)' % (STATIC_CLOSURE, name, code, ARITY_ONE)
-
-
 all_shapes = shapes()
 with open(out + ".cmm", "w") as f:
     for i, s in enumerate(all_shapes):
-        print(function("place_%d" % i, s), file=f)
-        print(closure("closure_%d" % i, "place_%d" % i), file=f)
+        print(cmm.blocks("place_%d" % i, s), cmm.closure("closure_%d" % i, "place_%d" % i), sep="\n", file=f)
     for name in sorted(set(TRACKER)):
-        print(closure("closure_" + name, name), file=f)
+        print(cmm.closure("closure_" + name, name), file=f)
     print('(data int %d global "place_tracker" "place_tracker":' % (len(TRACKER) << 10 | 3 << 8), file=f)
     print("\n".join(' addr "closure_%s"' % name for name in TRACKER), ")", file=f)
-    print('(data global "place_closures" "place_closures":', file=f)
-    print("\n".join(' addr "closure_%d"' % i for i in range(len(all_shapes))), "int 0)", file=f)
-    print('(data global "place_sizes" "place_sizes":', file=f)
-    for s in all_shapes:
-        print(" int", len(s), " ".join("int %d" % w for w in s), file=f)
-    print(")", file=f)
-
-cmmc, runtime = os.path.join(build, "bin", "cmmc"), os.path.join(build, arch, "libframekit.a")
-cc = {"amd64": "gcc", "arm64": "aarch64-linux-gnu-gcc", "power": "powerpc64le-linux-gnu-gcc",
-      "s390x": "s390x-linux-gnu-gcc", "riscv64": "riscv64-linux-gnu-gcc"}[arch]
-
-
-def run(*command):
-    subprocess.run(command, check=True)
-
+    print(cmm.closure_table("place_closures", ["closure_%d" % i for i in range(len(all_shapes))]), file=f)
+    print(cmm.size_table("place_sizes", all_shapes), file=f)
 
 inputs = os.path.dirname(os.path.abspath(__file__))
-run(cmmc, "--target=" + arch, "--unit=camlPlace", "-c", "-o", out + ".o", out + ".cmm")
-run(cmmc, "--target=" + arch, "--unit=camlCallbacks", "-c", "-o", out + ".callbacks.o",
-    os.path.join(inputs, "place-callbacks.cmm"))
-run(cmmc, "--target=" + arch, "--startup", "-c", "-o", out + ".startup.o", out + ".o",
-    out + ".callbacks.o")
-run(cc, "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Werror",
-    "-I" + top, "-I" + os.path.join(top, "include"), "-DFK_ABI=503", "-static", "-o", out + ".place",
-    os.path.join(inputs, "place.c"), out + ".startup.o", out + ".o", out + ".callbacks.o", runtime, "-lm", "-lpthread")
+cmm.build(arch, build, top, out, "place",
+          {"camlPlace": out + ".cmm", "camlCallbacks": os.path.join(inputs, "place-callbacks.cmm")},
+          [os.path.join(inputs, "place.c")])
