@@ -32,7 +32,7 @@ INSTALL_FISH = $(COMMANDS:%=$(BUILD)/completions/fish/%.fish)
 
 # qemu-ci: the scripts beside the target files, one command in front of them.
 QEMU_CI_SCRIPTS := $(addprefix qemu-ci/,run probe count ocaml setup fetch capstone)
-QEMU_CI_DATA := $(addprefix qemu-ci/,lib.sh matrix.py objects.py closing.py arches packages) \
+QEMU_CI_DATA := $(addprefix qemu-ci/,lib.sh matrix.py objects.py session.py closing.py arches packages) \
   $(wildcard qemu-ci/probes/*)
 INSTALL_OTHER += $(foreach f,$(QEMU_CI_SCRIPTS),755:$(f):$(pkglibdir)/$(f)) \
   $(foreach f,$(QEMU_CI_DATA),644:$(f):$(pkglibdir)/$(f)) 755:$(BUILD)/insn.so:$(pkglibdir)/insn.so
