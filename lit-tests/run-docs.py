@@ -1,5 +1,5 @@
 # run-docs.py [--update] [--prepare=COMMAND] FILE.md...: does what a page shows, in one new folder
-# where lit-tests, qemu-ci, stubs and build are the project's, and bin is searched for programs;
+# where emitter, lit-tests, qemu-ci, stubs and build are the project's, and bin is searched for programs;
 # COMMAND makes what the page takes for granted. A block whose
 # first line names a file (```ocaml tree.ml) is written there. In ```console
 # blocks the lines after "$ command" must be its output; a word after `console`
@@ -13,7 +13,7 @@ bad = 0
 for path in [a for a in sys.argv[1:] if not a.startswith("--")]:
     text = open(path).read()
     with tempfile.TemporaryDirectory() as tmp:
-        for name in ("lit-tests", "qemu-ci", "stubs"):
+        for name in ("emitter", "lit-tests", "qemu-ci", "stubs"):
             os.symlink(os.path.join(top, name), os.path.join(tmp, name))
         os.symlink(os.path.abspath(os.environ.get("BUILD", top + "/build")), tmp + "/build")
 
