@@ -5,6 +5,8 @@ import html
 import re
 import xml.etree.ElementTree as ET
 
+from closing import LEFT
+
 HOST = "host"  # tests that need no architecture, or several at once
 
 # command: what reproduces it
@@ -59,6 +61,11 @@ class Matrix:
                 out[r.text].append(r.name)
         return sorted(out.items())
 
+    def left(self):
+        """(reason, number on each architecture) for the tests that other tiers run."""
+        for why in sorted({r.text for r in self.results if r.text.startswith(LEFT)}):
+            yield why, [sum(r.text == why and r.arch == c.name for r in self.results) for c in self.columns]
+
     def failures(self):
         return [r for r in self.results if r.verdict == "failed"]
 
@@ -71,6 +78,7 @@ def text_table(m, color):
     paint = {"failed": "31", "passed": "32", "skipped": "33"} if color else {}
     heads = [c.name for c in m.columns]
     rows = [[(s, "")] + [m.cell(s, a) for a in heads] for s in m.suites]
+    rows += [[(why, "")] + [(str(n or "-"), "") for n in counts] for why, counts in m.left()]
     rows.append([("emulator", "")] + [(c.trouble and "!" or c.emulator, "") for c in m.columns])
     table = [[("suite", "")] + [(h, "") for h in heads]] + rows
     widths = [max(len(row[i][0]) for row in table) for i in range(len(table[0]))]
@@ -139,6 +147,9 @@ def page(m, title, stamp):
         for c in m.columns:
             text, verdict = m.cell(s, c.name)
             out.append('<td class=%s>%s' % (verdict, e(text)))
+    for why, counts in m.left():
+        out.append("<tr><th>%s" % e(why))
+        out += ["<td class=none>%s" % (n or "-") for n in counts]
     out.append("</table>")
     if m.failures():
         out.append("<h2>Failures</h2>")
