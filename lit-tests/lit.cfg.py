@@ -1,7 +1,7 @@
 # Every test of framekit. One file each: its RUN lines, its input, its CHECKs.
 #
 # Features: tier-quick|full|long (tier matrix is full without the long-running tests,
-# which say `REQUIRES: !tier-matrix`; what it runs is what full runs, so it has tier-full
+# which require !tier-matrix; what it runs is what full runs, so it has tier-full
 # too and %tier is full there), cc-ARCH (cross compiler present),
 # qemu-ARCH (the programs of ARCH can run), and what qemu-ci/fetch put into the
 # cache: ocaml-SUITE-ARCH (native code of a Debian release), real-ocaml-ARCH and
