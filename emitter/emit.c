@@ -179,6 +179,17 @@ static bool wants_frame(const emit *e, const lin_insn *i)
     }
 }
 
+/* Of `biggest` bytes with all that is ever pushed below it, alignment too: tables.c leaves out
+ * what it cannot hold. */
+static void check_frame(lin_function *f, uint64_t biggest)
+{
+    if (biggest >= LIN_FRAME_LIMIT)
+        cmm_error(
+            f->unit, f->source->pos,
+            "the frame of function %s takes %lu bytes; frame descriptors hold less than %d",
+            f->source->name->text, (unsigned long)biggest, LIN_FRAME_LIMIT);
+}
+
 static void set_frame(emit *e)
 {
     lin_function *f = e->f;
@@ -189,17 +200,11 @@ static void set_frame(emit *e)
             needs = wants_frame(e, i);
     uint32_t ra = abi->size_includes_ra ? 8 : 0;
     bool pushed = e->m->link[0] == 0; /* the call itself pushes it */
-    uint32_t size = abi->frame_reserved + 8 * f->nslots + ra;
+    uint64_t size = (uint64_t)abi->frame_reserved + 8 * (uint64_t)f->nslots + ra;
     size = (size + abi->frame_align - 1u) / abi->frame_align * abi->frame_align;
     e->has_frame = needs && !(pushed && f->nslots == 0);
-    e->frame = needs ? size : pushed ? ra : 0;
-    uint64_t biggest = (uint64_t)abi->frame_reserved + 8ull * f->nslots + ra +
-                       16ull * f->max_trap_depth + f->max_outgoing;
-    if (biggest >= 65536)
-        cmm_error(
-            f->unit, f->source->pos,
-            "the frame of function %s takes %lu bytes; frame descriptors hold less than 65536",
-            f->source->name->text, (unsigned long)biggest);
+    e->frame = needs ? (uint32_t)size : pushed ? ra : 0;
+    check_frame(f, size + 16 * (uint64_t)f->max_trap_depth + f->max_outgoing);
 }
 
 /* Bytes of stack that the entry check asks for; 0: no check. */

@@ -29,6 +29,8 @@ enum {
     LIN_SLOT_BASE = 64,  /* places of frame slots */
     LIN_NONE = -1,
 };
+enum { LIN_FRAME_LIMIT = 1 << 16 }; /* bytes: descriptors hold sizes below it */
+
 static inline bool lin_is_reg(lin_place p) { return p >= 0 && p < LIN_SLOT_BASE; }
 static inline bool lin_is_slot(lin_place p) { return p >= LIN_SLOT_BASE; }
 static inline bool lin_is_float_reg(lin_place p)
@@ -361,7 +363,7 @@ void lin_liveness(lin_function *);      /* and takes out what is not used */
 bool lin_check_derived(lin_function *); /* no addr over a safepoint; false: error added */
 void lin_annotate(lin_function *);      /* operands: next uses and wishes */
 void lin_regalloc(lin_function *);
-void lin_spill(lin_function *);         /* stores, slots, roots */
+bool lin_spill(lin_function *);         /* stores, slots, roots; false: too long, error added */
 /* Sparse liveness by walking from uses to definitions (flow.c): blocks by vreg, as lists. */
 typedef struct {
     uint32_t block, next;     /* next: 0 ends, else its index + 1 */

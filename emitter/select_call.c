@@ -59,10 +59,22 @@ static void load_parameter(sel *s, lin_vreg v, lin_place place, cmm_component c)
     lin_res(i, 0)->v = v;
 }
 
+/* No caller could push more, and ports reach them by one displacement. */
+static void check_incoming(lin_function *f)
+{
+    uint64_t bytes = 8 * (uint64_t)f->nincoming;
+    if (bytes >= LIN_FRAME_LIMIT)
+        cmm_error(f->unit, f->source->pos,
+                  "function %s takes %lu bytes of parameters on the stack; frames, the caller's "
+                  "too, hold less than %d",
+                  f->source->name->text, (unsigned long)bytes, LIN_FRAME_LIMIT);
+}
+
 static void place_parameters(sel *s, const uint8_t *comp)
 {
     lin_place *place = lin_alloc(s->f->arena, (s->nparams + 1) * sizeof *place);
     s->f->nincoming = ocaml_places(s, comp, s->nparams, place);
+    check_incoming(s->f);
     unsigned nregs = 0;
     for (unsigned k = 0; k < s->nparams; k++)
         nregs += lin_is_reg(place[k]);

@@ -139,7 +139,7 @@ void tables_add(struct tables *t, emit *e, const lin_insn *i, uint32_t label)
     d.chain = c.chains;
     d.chain_length = c.lengths;
     fk_error err;
-    if (d.frame_size >= 1 << 16)
+    if (d.frame_size >= LIN_FRAME_LIMIT)
         return; /* emit.c has said so */
     if (t->failed || fk_builder_add(t->builder, &d, &err) == FK_OK)
         return;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """limits.py KIND N: a function that is too large in one respect, or nearly.
 
-frame  N values live over calls      alloc  a block of N words
+frame  N values live over calls      alloc  a block of N words      params  N parameters
 sum if let try catch                 N levels of nesting
 """
 import sys
@@ -17,6 +17,10 @@ def alloc(n):
     return '(function "f" (x:val)\n(alloc %d%s))' % (n << 10, " x" * n)
 
 
+def params(n):
+    return '(function "f" (%s)\nv%d)' % (" ".join("v%d:int" % i for i in range(n)), n - 1)
+
+
 def nest(before, middle, after, n):
     return '(function "f" (x:val)\n%s%s%s)' % (before * n, middle, after * n)
 
@@ -28,7 +32,7 @@ def catch(n):
 
 
 KINDS = {
-    "frame": frame, "alloc": alloc, "catch": catch,
+    "frame": frame, "alloc": alloc, "params": params, "catch": catch,
     "sum": lambda n: nest("(+ 1 ", "x", ")", n),
     "if": lambda n: nest("(if x (+ x 1) ", "x", ")", n),
     "let": lambda n: nest("(let x (+ x 1) ", "x", ")", n),
