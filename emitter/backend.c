@@ -102,13 +102,17 @@ static void before_registers(backend *b, lin_function *f)
     pass(b, f, lin_liveness);
 }
 
-static void to_registers(backend *b, lin_function *f)
+static bool to_registers(backend *b, lin_function *f)
 {
     pass(b, f, lin_annotate);
     pass(b, f, lin_regalloc);
-    pass(b, f, lin_spill);
+    bool fits = lin_spill(f);
+    lin_arena_reset(b->scratch);
+    if (!fits)
+        return false;
     pass(b, f, lin_layout);
     show(b, f, "allocation");
+    return true;
 }
 
 static void compile_function(backend *b, const cmm_function *source)
@@ -117,11 +121,8 @@ static void compile_function(backend *b, const cmm_function *source)
     lin_function *f = lin_select(b->unit, source, b->options, b->t, b->arena, b->scratch);
     lin_arena_reset(b->scratch);
     before_registers(b, f);
-    if (lin_check_derived(f) && b->unit->ndiags == errors) {
-        to_registers(b, f);
-        if (b->e)
-            emit_function(b->e, f);
-    }
+    if (lin_check_derived(f) && b->unit->ndiags == errors && to_registers(b, f) && b->e)
+        emit_function(b->e, f);
     lin_arena_reset(b->scratch);
     lin_arena_reset(b->arena);
 }
@@ -134,6 +135,25 @@ static const char *unit_name(emit *e, const char *before, const char *what)
     char *name = lin_alloc(e->arena, size);
     out_print(name, size, "%s%s.%s", before, unit, what);
     return e_name(e, name);
+}
+
+/* The source may not define them itself; false: it does, error added. */
+static bool unit_names_free(cmm_unit *u)
+{
+    static const char *const what[] = {"data_begin", "data_end", "code_begin", "code_end",
+                                       "frametable"};
+    uint32_t errors = u->ndiags;
+    for (size_t k = 0; k < sizeof what / sizeof *what; k++) {
+        char *name;
+        int n = asprintf(&name, "%s.%s", u->unit_symbol->text, what[k]);
+        if (n < 0)
+            abort();
+        const cmm_sym *s = cmm_intern(u, name, (size_t)n);
+        if (s->def_pos != UINT32_MAX)
+            cmm_error(u, s->def_pos, "symbol '%s' is one that cmmc defines for the unit", name);
+        free(name);
+    }
+    return u->ndiags == errors;
 }
 
 static void unit_label(emit *e, const char *what)
@@ -192,7 +212,7 @@ static bool to_assembly(backend *b)
               .m = machine_get(b->t, b->options->version), .next_label = 1};
     struct lits lits = {0};
     e.lits = &lits;
-    e.tables = tables_new(b->unit, b->options);
+    e.tables = unit_names_free(b->unit) ? tables_new(b->unit, b->options) : NULL;
     if (!e.tables)
         return false;
     e.out = malloc(sizeof *e.out);

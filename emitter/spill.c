@@ -83,6 +83,23 @@ static bool defines(const lin_insn *i, lin_vreg v)
  * two instructions: at most one for each register. */
 enum { STEP = 128 };
 
+/* Numbers are 32 bits. A test compiles this file with a smaller limit. */
+#ifndef SPILL_MAX_NUMBER
+#define SPILL_MAX_NUMBER UINT32_MAX
+#endif
+
+/* ninsns counts the instructions ever made, each block takes one number more. */
+static bool numbers_fit(const lin_function *f)
+{
+    uint64_t most = SPILL_MAX_NUMBER / STEP - 2, n = (uint64_t)f->ninsns + f->nblocks;
+    if (n <= most)
+        return true;
+    cmm_error(f->unit, f->source->pos,
+              "function %s is too long: %lu instructions and blocks; the limit is %lu",
+              f->source->name->text, (unsigned long)n, (unsigned long)most);
+    return false;
+}
+
 static void collect_operands(spiller *s, lin_block *b, lin_insn *i)
 {
     for (unsigned k = 0; k < i->nargs; k++)
@@ -563,8 +580,10 @@ static void sort_sites(lin_function *f, sites *l)
     *l = by_vreg;
 }
 
-void lin_spill(lin_function *f)
+bool lin_spill(lin_function *f)
 {
+    if (!numbers_fit(f))
+        return false;
     if (f->nblocks != f->nordered)
         lin_order(f); /* with the blocks on split edges */
     spiller s = {.f = f};
@@ -580,4 +599,5 @@ void lin_spill(lin_function *f)
     }
     free(s.defs.at);
     free(s.safe);
+    return true;
 }
