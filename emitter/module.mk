@@ -27,6 +27,13 @@ $(BUILD)/fuzz/cmm-parse: $(FUZZ_CMM_SRCS) $(wildcard emitter/*.h)
 	$(call say,FUZZ,$@)clang -std=c11 -D_GNU_SOURCE -Iinclude -I. -g -O1 \
 	  -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(FUZZ_CMM_SRCS) -o $@ -lpthread
 
+# cmmc under sanitizers: make build/san/cmmc
+SAN_CMMC_SRCS = $(emitter_SRCS) $(cmmc_SRCS) $(frametable_SRCS) $(abi_SRCS)
+$(BUILD)/san/cmmc: $(emitter_SRCS) $(cmmc_SRCS) $(wildcard emitter/*.h emitter/*/*.h)
+	@mkdir -p $(@D)
+	$(call say,SAN,$@)$(CC) -std=c11 -D_GNU_SOURCE -Iinclude -I. -g -O1 $(CFLAGS_frametable) \
+	  -fsanitize=address,undefined -fno-sanitize-recover=undefined $(SAN_CMMC_SRCS) -o $@ $(cmmc_LDLIBS)
+
 # instructions executed and size of code against ocamlopt; speed and memory of the compiler
 .PHONY: bench-cmmc bench-code
 bench: bench-cmmc bench-code

@@ -6,11 +6,17 @@ static bool is_int12(int64_t n)
     return n >= -2048 && n < 2048;
 }
 
+/* -n fits. */
+static bool is_negated12(int64_t n)
+{
+    return n > -2048 && n <= 2048;
+}
+
 static bool set_imm(lin_cc cc, int64_t n)
 {
     switch (cc) {
-    case LIN_EQ: case LIN_NE: return is_int12(-n);
-    case LIN_LE: case LIN_GT: case LIN_LEU: case LIN_GTU: return is_int12(n + 1) && n != -1;
+    case LIN_EQ: case LIN_NE: return is_negated12(n);
+    case LIN_LE: case LIN_GT: case LIN_LEU: case LIN_GTU: return n >= -2049 && n < 2047 && n != -1;
     default: return is_int12(n);
     }
 }
@@ -19,7 +25,7 @@ bool riscv64_imm_ok(lin_op op, lin_cc cc, int64_t n)
 {
     switch (op) {
     case LIN_ADD: case LIN_AND: case LIN_OR: case LIN_XOR: return is_int12(n);
-    case LIN_SUB: return is_int12(-n);
+    case LIN_SUB: return is_negated12(n);
     case LIN_SET: return set_imm(cc, n);
     case LIN_BRANCH: case LIN_CHECKBOUND: case LIN_STORE: return n == 0;
     case LIN_BRANCHT: return is_int12(n) || (n != 0 && (n & (n - 1)) == 0);

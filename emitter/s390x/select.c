@@ -33,7 +33,7 @@ bool s390x_imm_ok(lin_op op, lin_cc cc, int64_t n)
 {
     switch (op) {
     case LIN_ADD: case LIN_MUL: return is_int32(n);
-    case LIN_SUB: return is_int32(-n) && n != INT64_MIN;
+    case LIN_SUB: return n != INT64_MIN && is_int32(-n);
     case LIN_AND: return and_ok(n);
     case LIN_OR: case LIN_XOR: return is_uint32(n);
     case LIN_BRANCH: case LIN_SET:
