@@ -216,10 +216,10 @@ static status call(interp *in, linked *callee, value *out) {
 
 /* Arguments are matched component by component, as registers are. */
 static bool regroup(interp *in, const cmm_function *fn, const value *vals, size_t n) {
-    value flat[1024];
+    value *flat = calloc(n * CMM_MAX_COMPONENTS + 1, sizeof *flat);
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        for (unsigned k = 0; k < vals[i].n && count < 1024; k++) {
+        for (unsigned k = 0; k < vals[i].n; k++) {
             flat[count++] = one(vals[i].w[k]);
         }
     }
@@ -237,6 +237,7 @@ static bool regroup(interp *in, const cmm_function *fn, const value *vals, size_
         wanted += grouped[i].n;
     }
     free(grouped);
+    free(flat);
     return wanted <= count; /* closed functions get an environment they do not look at */
 }
 
@@ -478,6 +479,14 @@ static bool is_entry(const linked *l, const char *entry) {
                                            : n > 6 && strcmp(l->name + n - 6, ".entry") == 0);
 }
 
+static bool takes_nothing(interp *in, const linked *s) {
+    if (s->fn->nparams > 0) {
+        stop(in, NULL, UINT32_MAX, "%s takes parameters: no function to start with",
+             s->name);
+    }
+    return s->fn->nparams == 0;
+}
+
 bool cmm_interpret(cmm_unit *const *units, size_t nunits, const char *target, const char *entry,
                    FILE *out, FILE *err) {
     char here;
@@ -492,7 +501,7 @@ bool cmm_interpret(cmm_unit *const *units, size_t nunits, const char *target, co
     for (size_t i = 0; ok && i < in.nsymbols; i++) {
         if (is_entry(&in.symbols[i], entry)) {
             found++;
-            ok = in.symbols[i].fn->nparams == 0 && run_function(&in, &in.symbols[i]);
+            ok = takes_nothing(&in, &in.symbols[i]) && run_function(&in, &in.symbols[i]);
         }
     }
     if (ok && found == 0) {
