@@ -17,12 +17,6 @@ static inline uint32_t count_below(const fk_entry *e, fk_entry want)
     return n;
 }
 
-/* The table of the entry of `addr` at `place`: no search, mostly. */
-static inline const fk_home *guess_home(const fk_part *p, uint64_t addr)
-{
-    return &p->homes[p->owners[(addr - p->low) >> p->shift >> FK_OWNER_SHIFT]];
-}
-
 static inline bool is_home(const fk_home *h, uint32_t place)
 {
     return place - h->start < h->length;
@@ -39,9 +33,9 @@ static __attribute__((noinline)) const fk_home *find_carefully(const fk_view *v,
 {
     const fk_part *p = v->part;
     uint32_t key = (uint32_t)(addr - p->key_base);
-    const uint32_t *dir = p->dir + ((addr - p->low) >> p->shift);
-    const fk_entry *e = p->entries + dir[0];
-    e += fk_count_keys(e, sizeof *e, 0, dir[1] - dir[0], (fk_entry)key << 32);
+    uint64_t k = (addr - p->low) >> p->shift;
+    const fk_entry *e = fk_part_bucket(p, k), *end = p->entries + p->firsts[k / FK_BUNCH + 1];
+    e += fk_count_keys(e, sizeof *e, 0, (size_t)(end - e), (fk_entry)key << 32);
     for (; e < p->entries + p->count && *e >> 32 == key; e++) {
         uint32_t n = fk_part_table(p, *place = (uint32_t)*e);
         if (!v->dropped || !v->dropped[n])
@@ -53,16 +47,16 @@ static __attribute__((noinline)) const fk_home *find_carefully(const fk_view *v,
 /* The same of a part with nothing dropped, without a branch that is hard to guess; NULL: one look-up
  * of hundred must be done with care. What a look-up takes is mostly waiting for memory, and for how
  * many the processor waits at once depends on how few instructions each has. Entries of later
- * buckets are larger: the group may reach into them. */
+ * buckets are larger: the group may reach into them. The table is a guess that needs no search. */
 static inline const fk_home *find_quickly(const fk_part *p, uint64_t addr, uint32_t *place)
 {
-    const uint32_t *dir = p->dir + ((addr - p->low) >> p->shift);
-    uint32_t lo = dir[0], key = (uint32_t)(addr - p->key_base);
-    const fk_entry *e = p->entries + lo;
+    uint64_t k = (addr - p->low) >> p->shift;
+    uint32_t key = (uint32_t)(addr - p->key_base);
+    const fk_home *h = &p->homes[p->owners[k >> p->owner_shift]];
+    const fk_entry *e = fk_part_bucket(p, k);
     e += count_below(e, (fk_entry)key << 32);
-    const fk_home *h = guess_home(p, addr);
     *place = (uint32_t)*e;
-    bool found = dir[1] - lo <= FK_GROUP && *e >> 32 == key && is_home(h, *place);
+    bool found = *e >> 32 == key && is_home(h, *place);
     return __builtin_expect(found, 1) ? h : NULL;
 }
 
@@ -120,17 +114,17 @@ typedef struct {
     uint32_t place;
 } probe;
 
-static inline const uint32_t *bucket_of(const fk_part *p, uint64_t addr)
+static inline uint64_t bucket_of(const fk_part *p, uint64_t addr)
 {
-    return p->dir + (holds(p, addr) ? (addr - p->low) >> p->shift : 0);
+    return holds(p, addr) ? (addr - p->low) >> p->shift : 0;
 }
 
 static void find_batch(const fk_part *p, const uint64_t *addr, size_t n, probe *b)
 {
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(bucket_of(p, addr[i]));
+        __builtin_prefetch(p->dir + bucket_of(p, addr[i]));
     for (size_t i = 0; i < n; i++) {
-        const fk_entry *e = p->entries + *bucket_of(p, addr[i]);
+        const fk_entry *e = fk_part_bucket(p, bucket_of(p, addr[i]));
         __builtin_prefetch(e);
         __builtin_prefetch(e + FK_GROUP - 1);
     }

@@ -20,8 +20,9 @@ typedef uint64_t fk_entry;
 /* Entries that a look-up compares at once; as many lie behind the last, all ones. */
 #define FK_GROUP 8
 
-/* Neighbours in code are mostly of one module: a guess for 8 buckets is right 99 times of 100. */
-#define FK_OWNER_SHIFT 3
+/* Buckets whose first entries are told apart in a byte, but where code is nothing but calls. */
+#define FK_BUNCH 32
+#define FK_FAR 255
 
 /* What a look-up needs of a table, in half a cache line. */
 typedef struct {
@@ -37,7 +38,8 @@ typedef struct {
     uint64_t count;
     uint64_t duplicates;
     fk_entry *entries;  /* ascending: retaddr - key_base, address - place_base */
-    uint32_t *dir;      /* dir[k]: first entry of bucket k; num_buckets + 1 of them */
+    uint32_t *firsts;   /* of each FK_BUNCH buckets: the first entry; one more at the end */
+    uint8_t *dir;       /* dir[k]: of bucket k, counted from there; FK_FAR: that, or more */
     uint64_t num_buckets;
     uint64_t low, span; /* return addresses are in [low, low + span] */
     uint64_t key_base, place_base;
@@ -46,7 +48,8 @@ typedef struct {
     uint32_t last_page; /* where the last table starts */
     uint32_t *pages;    /* the last table that starts at or before the page; one more at the end */
     fk_home *homes;     /* of the tables, by address */
-    uint32_t *owners;   /* owners[k]: a table that bucket k << FK_OWNER_SHIFT has entries of */
+    unsigned owner_shift;
+    uint32_t *owners;   /* owners[k]: a table that bucket k << owner_shift has entries of */
     const fk_table **tables; /* by address, all of one image or all native */
     bool common;        /* fk_read_common reads most descriptors */
     uint32_t num_tables;
@@ -78,6 +81,12 @@ fk_result fk_part_make(const fk_table **tables, size_t n, fk_part **out, size_t 
 fk_part *fk_part_hold(fk_part *);
 void fk_part_release(fk_part *);
 void fk_native_release(fk_native *);
+
+/* No entry of the bucket lies before this one: its first, unless it is FK_FAR. */
+static inline const fk_entry *fk_part_bucket(const fk_part *p, uint64_t k)
+{
+    return p->entries + p->firsts[k / FK_BUNCH] + p->dir[k];
+}
 
 /* The table that holds the place. */
 static inline uint32_t fk_part_table(const fk_part *p, uint32_t place)
