@@ -33,8 +33,8 @@ static __attribute__((noinline)) const fk_home *find_carefully(const fk_view *v,
 {
     const fk_part *p = v->part;
     uint32_t key = (uint32_t)(addr - p->key_base);
-    uint64_t k = (addr - p->low) >> p->shift;
-    const fk_entry *e = fk_part_bucket(p, k), *end = p->entries + p->firsts[k / FK_BUNCH + 1];
+    const fk_entry *e = fk_part_bucket(p, addr);
+    const fk_entry *end = p->entries + fk_part_bunch(p, addr)[1].first;
     e += fk_count_keys(e, sizeof *e, 0, (size_t)(end - e), (fk_entry)key << 32);
     for (; e < p->entries + p->count && *e >> 32 == key; e++) {
         uint32_t n = fk_part_table(p, *place = (uint32_t)*e);
@@ -50,10 +50,9 @@ static __attribute__((noinline)) const fk_home *find_carefully(const fk_view *v,
  * buckets are larger: the group may reach into them. The table is a guess that needs no search. */
 static inline const fk_home *find_quickly(const fk_part *p, uint64_t addr, uint32_t *place)
 {
-    uint64_t k = (addr - p->low) >> p->shift;
     uint32_t key = (uint32_t)(addr - p->key_base);
-    const fk_home *h = &p->homes[p->owners[k >> p->owner_shift]];
-    const fk_entry *e = fk_part_bucket(p, k);
+    const fk_home *h = &p->homes[fk_part_bunch(p, addr)->owner];
+    const fk_entry *e = fk_part_bucket(p, addr);
     e += count_below(e, (fk_entry)key << 32);
     *place = (uint32_t)*e;
     bool found = *e >> 32 == key && is_home(h, *place);
@@ -114,17 +113,17 @@ typedef struct {
     uint32_t place;
 } probe;
 
-static inline uint64_t bucket_of(const fk_part *p, uint64_t addr)
+static inline uint64_t held(const fk_part *p, uint64_t addr)
 {
-    return holds(p, addr) ? (addr - p->low) >> p->shift : 0;
+    return holds(p, addr) ? addr : p->low;
 }
 
 static void find_batch(const fk_part *p, const uint64_t *addr, size_t n, probe *b)
 {
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(p->dir + bucket_of(p, addr[i]));
+        __builtin_prefetch(fk_part_bunch(p, held(p, addr[i])));
     for (size_t i = 0; i < n; i++) {
-        const fk_entry *e = fk_part_bucket(p, bucket_of(p, addr[i]));
+        const fk_entry *e = fk_part_bucket(p, held(p, addr[i]));
         __builtin_prefetch(e);
         __builtin_prefetch(e + FK_GROUP - 1);
     }
@@ -190,7 +189,7 @@ static bool is_simple(const fk_index *ix)
 {
     for (size_t i = 0; i < ix->num_views; i++) {
         const fk_part *p = ix->views[i].part;
-        if (ix->views[i].live != p->count && p->duplicates)
+        if (ix->views[i].live != p->count && fk_part_duplicates(p))
             return false;
         for (size_t k = 0; k < i; k++) {
             const fk_part *q = ix->views[k].part;
@@ -226,7 +225,7 @@ uint64_t fk_index_count(const fk_index *ix)
         if (!simple)
             n += count_found(ix, v);
         else
-            n += v->live - (v->live ? v->part->duplicates : 0);
+            n += v->live - (v->live ? fk_part_duplicates(v->part) : 0);
     }
     return n;
 }

@@ -20,9 +20,15 @@ typedef uint64_t fk_entry;
 /* Entries that a look-up compares at once; as many lie behind the last, all ones. */
 #define FK_GROUP 8
 
-/* Buckets whose first entries are told apart in a byte, but where code is nothing but calls. */
-#define FK_BUNCH 32
+/* Eight neighbours of a part's buckets: all that a look-up reads before the entries. Neighbours are
+ * mostly of one module: the guess is right 99 times of 100. */
+#define FK_BUNCH 8
 #define FK_FAR 255
+typedef struct {
+    uint32_t first;         /* entry of the first bucket */
+    uint32_t owner;         /* a table that the bunch has entries of, or the next one that has some */
+    uint8_t from[FK_BUNCH]; /* first entry of each, counted from there; FK_FAR: that, or more */
+} fk_bunch;
 
 /* What a look-up needs of a table, in half a cache line. */
 typedef struct {
@@ -36,10 +42,8 @@ typedef struct {
 typedef struct {
     uint32_t refs;      /* atomic */
     uint64_t count;
-    uint64_t duplicates;
     fk_entry *entries;  /* ascending: retaddr - key_base, address - place_base */
-    uint32_t *firsts;   /* of each FK_BUNCH buckets: the first entry; one more at the end */
-    uint8_t *dir;       /* dir[k]: of bucket k, counted from there; FK_FAR: that, or more */
+    fk_bunch *dir;      /* one more at the end */
     uint64_t num_buckets;
     uint64_t low, span; /* return addresses are in [low, low + span] */
     uint64_t key_base, place_base;
@@ -48,8 +52,6 @@ typedef struct {
     uint32_t last_page; /* where the last table starts */
     uint32_t *pages;    /* the last table that starts at or before the page; one more at the end */
     fk_home *homes;     /* of the tables, by address */
-    unsigned owner_shift;
-    uint32_t *owners;   /* owners[k]: a table that bucket k << owner_shift has entries of */
     const fk_table **tables; /* by address, all of one image or all native */
     bool common;        /* fk_read_common reads most descriptors */
     uint32_t num_tables;
@@ -82,10 +84,16 @@ fk_part *fk_part_hold(fk_part *);
 void fk_part_release(fk_part *);
 void fk_native_release(fk_native *);
 
-/* No entry of the bucket lies before this one: its first, unless it is FK_FAR. */
-static inline const fk_entry *fk_part_bucket(const fk_part *p, uint64_t k)
+static inline const fk_bunch *fk_part_bunch(const fk_part *p, uint64_t addr)
 {
-    return p->entries + p->firsts[k / FK_BUNCH] + p->dir[k];
+    return &p->dir[(addr - p->low) >> p->shift >> 3];
+}
+
+/* No entry of the address lies before this one. */
+static inline const fk_entry *fk_part_bucket(const fk_part *p, uint64_t addr)
+{
+    const fk_bunch *b = fk_part_bunch(p, addr);
+    return p->entries + b->first + b->from[(addr - p->low) >> p->shift & (FK_BUNCH - 1)];
 }
 
 /* The table that holds the place. */
@@ -103,6 +111,9 @@ static inline uint32_t fk_part_table(const fk_part *p, uint32_t place)
     }
     return lo;
 }
+
+/* Entries whose return address an earlier one has. */
+uint64_t fk_part_duplicates(const fk_part *);
 
 /* --- index.c ------------------------------------------------------------------ */
 

@@ -1,13 +1,14 @@
 /* index_part.c - makes a part of an index: tables of one image, sorted by return address.
  *
- *   firsts     dir[(addr - low) >> shift]         entries
- *   +---+      +---+---+---+---+                  +-----------+-----------+-----------+----
- *   | 0 |  +   | 0 | 3 | 4 | 4 | ...   ------->   | key place | key place | key place | ...
- *   +---+      +---+---+---+---+                  +-----------+-----------+-----------+----
+ *   dir: bunches of 8 buckets,         entries
+ *   (addr - low) >> shift
+ *   +---------------------+            +-----------+-----------+-----------+----
+ *   | 0 owner 0 3 4 4 ... |  ------>   | key place | key place | key place | ...
+ *   +---------------------+            +-----------+-----------+-----------+----
  *
  * Return addresses are spread evenly enough over code that in an equal division of it into as many
  * buckets as there are entries, one bucket of three hundred has more than the FK_GROUP that a
- * look-up compares at once: it touches a byte of the directory, which is small, and one or two
+ * look-up compares at once: it touches one line of the directory, which is small, and one or two
  * lines of entries; neighbours in code stay neighbours in memory, which a hash would undo. A key
  * is the whole address less a base, so that nothing else must be read to know that it is there.
  *
@@ -158,7 +159,7 @@ static void fill_slowly(filler *f, lane *l)
     while (l->e > l->side) {
         __builtin_prefetch((const void *)((uintptr_t)l->p + FK_PREFETCH));
         d.address = f->part->place_base + ((uintptr_t)l->p - l->zero);
-        if (l->t->gen->read(l->t, l->p, l->end, l->prev, &d)) {
+        if (l->p > l->end || l->t->gen->read(l->t, l->p, l->end, l->prev, &d)) {
             f->bad = true;
             return;
         }
@@ -168,13 +169,6 @@ static void fill_slowly(filler *f, lane *l)
     }
 }
 
-static void finish_lane(filler *f, lane *l)
-{
-    fill_slowly(f, l);
-    f->far |= ((uintptr_t)l->p - l->zero - 1) >> 32;
-    f->sorted = f->sorted && !f->bad && sort_table(f, l);
-}
-
 /* B and C of a 64-bit machine, in memory as the readers want it. */
 static bool is_common(const fk_table *t)
 {
@@ -182,10 +176,12 @@ static bool is_common(const fk_table *t)
            ((t->address ^ (uint64_t)(uintptr_t)t->bytes) & 7) == 0;
 }
 
-/* One descriptor of such a table; false: left to the careful reader. What it reads was measured
- * when the image was opened, but for the byte behind the last. */
+/* One descriptor of such a table; false: left to the careful reader. What it reads is there; that
+ * all of the descriptor is, the next one shows, and the careful reader has the last. */
 static inline __attribute__((always_inline)) bool step(filler *f, lane *l)
 {
+    if (__builtin_expect(l->p + FK_COMMON_HEAD > l->end, 0))
+        return false;
     fk_common s = fk_common_start(l->p);
     if (__builtin_expect(s.q >= l->end, 0))
         return false;
@@ -196,13 +192,18 @@ static inline __attribute__((always_inline)) bool step(filler *f, lane *l)
 
 #define LANES 4
 
+/* Descriptors but for the last. */
+static uint64_t left_of(const lane *l)
+{
+    uint64_t n = (uint64_t)(l->e - l->side);
+    return n ? n - 1 : 0;
+}
+
 static uint64_t least_left(const lane *l)
 {
     uint64_t n = UINT64_MAX;
-    for (int k = 0; k < LANES; k++) {
-        uint64_t left = (uint64_t)(l[k].e - l[k].side);
-        n = left < n ? left : n;
-    }
+    for (int k = 0; k < LANES; k++)
+        n = left_of(&l[k]) < n ? left_of(&l[k]) : n;
     return n;
 }
 
@@ -226,6 +227,17 @@ static void run_lanes(filler *f, lane *shared)
         fill_slowly(f, &shared[stop]);
 }
 
+static void finish_lane(filler *f, lane *l)
+{
+    if (is_common(l->t)) {
+        for (uint64_t n = left_of(l); n > 0 && step(f, l); n--)
+            continue;
+    }
+    fill_slowly(f, l);
+    f->far |= ((uintptr_t)l->p - l->zero - 1) >> 32;
+    f->sorted = f->sorted && !f->bad && sort_table(f, l);
+}
+
 /* The next table that can run side by side; others are filled at once. */
 static bool next_lane(filler *f, lane *l)
 {
@@ -246,7 +258,7 @@ static void fill_lanes(filler *f)
     while (n == LANES) {
         run_lanes(f, l);
         for (int k = 0; k < n; k++) {
-            if (l[k].e > l[k].side && !f->bad)
+            if (left_of(&l[k]) && !f->bad)
                 continue;
             finish_lane(f, &l[k]);
             if (!next_lane(f, &l[k]))
@@ -304,6 +316,11 @@ static inline uint32_t key_of(fk_entry e)
     return (uint32_t)(e >> 32);
 }
 
+static uint64_t num_bunches(const fk_part *p)
+{
+    return (p->num_buckets - 1) / FK_BUNCH + 1;
+}
+
 /* One or two buckets to an entry. */
 static bool make_directory(fk_part *p)
 {
@@ -314,59 +331,75 @@ static bool make_directory(fk_part *p)
     for (p->shift = 0; p->span >> p->shift >= 2 * most; p->shift++)
         continue;
     p->num_buckets = (p->span >> p->shift) + 1;
-    p->dir = fk_populate(calloc(p->num_buckets, 1), p->num_buckets);
-    p->firsts = malloc((p->num_buckets / FK_BUNCH + 2) * sizeof *p->firsts);
-    return p->dir && p->firsts;
+    size_t size = (num_bunches(p) + 1) * sizeof *p->dir;
+    p->dir = fk_populate(calloc(1, size), size);
+    return p->dir != NULL;
 }
 
 /* Entries of each bucket; FK_FAR: that many, or more. */
 static void count_buckets(fk_part *p)
 {
-    const fk_entry *e = p->entries;
-    uint32_t low = (uint32_t)(p->low - p->key_base), prev = p->count ? ~key_of(e[0]) : 0;
-    uint64_t same = 0;
-    for (uint64_t i = 0; i < p->count; i++) {
-        uint32_t key = key_of(e[i]);
-        uint8_t *n = &p->dir[(key - low) >> p->shift];
-        same += key == prev;
-        prev = key;
-        *n = (uint8_t)(*n + (*n != FK_FAR));
+    const fk_entry *e = p->entries, *end = e + p->count;
+    uint32_t low = (uint32_t)(p->low - p->key_base);
+    for (; e < end; e++) {
+        uint32_t k = (key_of(*e) - low) >> p->shift;
+        uint8_t *n = &p->dir[k / FK_BUNCH].from[k % FK_BUNCH];
+        if (__builtin_expect(++*n == 0, 0))
+            *n = FK_FAR;
     }
-    p->duplicates = same;
 }
 
-/* The first entry behind bucket k, which are not before `from`. */
+/* The first entry behind bucket k; none of `from` and later is before it. */
 static uint64_t end_of(const fk_part *p, uint64_t k, uint64_t from)
 {
     fk_entry end = (p->low - p->key_base + ((k + 1) << p->shift)) << 32;
-    if (k + 1 == p->num_buckets)
+    if (k + 1 >= p->num_buckets)
         return p->count;
     return from + fk_count_keys(p->entries + from, sizeof end, 0, p->count - from, end);
 }
 
-/* From counts to places of [k, end), whose first entry is `first`; returns the first behind them. */
-static uint64_t fill_bunch(fk_part *p, uint64_t k, uint64_t end, uint64_t first)
+/* From counts to places; returns the first entry behind the bunch. */
+static uint64_t place_carefully(const fk_part *p, uint64_t bunch, uint64_t first)
 {
+    uint8_t *from = p->dir[bunch].from;
     uint64_t at = first;
-    for (; k < end; k++) {
-        uint8_t n = p->dir[k];
-        p->dir[k] = (uint8_t)(at - first < FK_FAR ? at - first : FK_FAR);
-        at = __builtin_expect(n < FK_FAR, 1) ? at + n : end_of(p, k, at);
+    for (unsigned i = 0; i < FK_BUNCH; i++) {
+        uint8_t n = from[i];
+        from[i] = (uint8_t)(at - first < FK_FAR ? at - first : FK_FAR);
+        at = n < FK_FAR ? at + n : end_of(p, bunch * FK_BUNCH + i, at);
     }
     return at;
 }
 
+/* The same: in a product with ones, each byte is the sum of those up to it. */
+static inline uint64_t place_bunch(const fk_part *p, uint64_t bunch, uint64_t first)
+{
+    const bool swap = fk_host_big_endian();
+    uint8_t *from = p->dir[bunch].from;
+    uint64_t counts = fk_ld64(from, swap), sums = counts * 0x0101010101010101;
+    if (__builtin_expect(counts & 0xE0E0E0E0E0E0E0E0, 0)) /* 32 or more: sums may need 9 bits */
+        return place_carefully(p, bunch, first);
+    fk_st64(from, sums << 8, swap);
+    return first + (sums >> 56);
+}
+
 static void fill_directory(fk_part *p)
 {
-    uint64_t at = 0;
-    uint32_t *first = p->firsts;
+    uint64_t at = 0, n = num_bunches(p);
     count_buckets(p);
-    for (uint64_t k = 0; k < p->num_buckets; k += FK_BUNCH) {
-        uint64_t left = p->num_buckets - k;
-        *first++ = (uint32_t)at;
-        at = fill_bunch(p, k, k + (left < FK_BUNCH ? left : FK_BUNCH), at);
+    for (uint64_t i = 0; i < n; i++) {
+        p->dir[i].first = (uint32_t)at;
+        at = place_bunch(p, i, at);
     }
-    *first = (uint32_t)at;
+    p->dir[n].first = (uint32_t)at;
+}
+
+uint64_t fk_part_duplicates(const fk_part *p)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 1; i < p->count; i++)
+        n += key_of(p->entries[i]) == key_of(p->entries[i - 1]);
+    return n;
 }
 
 /* Each table is sorted: is all of it? */
@@ -414,22 +447,16 @@ static bool make_pages(fk_part *p)
     return true;
 }
 
-/* Guesses; a bucket without entries takes the next one that has some. Neighbours in code are mostly
- * of one module: 32 to a table, and no more than one for 8 buckets, are right 99 times of 100. */
-static bool make_owners(fk_part *p)
+/* A bunch without entries takes the next one that has some. */
+static void make_owners(fk_part *p)
 {
-    for (p->owner_shift = 3; p->num_buckets >> p->owner_shift > 64 * (uint64_t)p->num_tables;)
-        p->owner_shift++;
-    uint64_t n = ((p->num_buckets - 1) >> p->owner_shift) + 1;
-    const fk_entry *end = p->entries + p->count;
-    p->owners = malloc(n * sizeof *p->owners);
-    if (!p->owners)
-        return false;
-    for (uint64_t k = 0; k < n; k++) {
-        const fk_entry *e = fk_part_bucket(p, k << p->owner_shift);
-        p->owners[k] = e < end ? fk_part_table(p, (uint32_t)*e) : 0;
+    uint32_t owner = 0;
+    for (uint64_t i = 0; i < num_bunches(p) && p->dir[i].first < p->count; i++) {
+        uint32_t place = (uint32_t)p->entries[p->dir[i].first];
+        if (place - p->homes[owner].start >= p->homes[owner].length)
+            owner = fk_part_table(p, place);
+        p->dir[i].owner = owner;
     }
-    return true;
 }
 
 static uint32_t place_of(const fk_part *p, uint32_t n)
@@ -452,7 +479,10 @@ static bool make_homes(fk_part *p)
                                 .end = t->bytes + t->avail};
         p->common = p->common && is_common(t);
     }
-    return make_pages(p) && make_owners(p);
+    if (!make_pages(p))
+        return false;
+    make_owners(p);
+    return true;
 }
 
 static int by_address(const void *a, const void *b)
@@ -610,10 +640,8 @@ static void hold_natives(fk_part *p)
 static void free_part(fk_part *p)
 {
     free(p->entries);
-    free(p->firsts);
     free(p->dir);
     free(p->pages);
-    free(p->owners);
     free(p->homes);
     free(p->tables);
     free(p);

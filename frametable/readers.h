@@ -60,8 +60,9 @@ static inline bool fk_read_common(const uint8_t *p, const uint8_t *end, fk_descr
     return d->size <= (uint64_t)(end - p);
 }
 
-/* Only the size of such a descriptor, where it starts at a multiple of 8: what a walk waits for. The pad before debuginfo need not be known,
- * since the one behind it makes up for it. */
+/* Only the size of such a descriptor, where it starts at a multiple of 8: what a walk waits for. The
+ * pad before debuginfo need not be known, since the one behind it makes up for it. */
+#define FK_COMMON_HEAD 12 /* bytes that fk_common_start reads */
 typedef struct {
     const uint8_t *q; /* behind the live entries */
     uint32_t alloc, debug;
