@@ -21,12 +21,12 @@ typedef uint64_t fk_entry;
 #define FK_GROUP 8
 
 /* Eight neighbours of a part's buckets: all that a look-up reads before the entries. Neighbours are
- * mostly of one module: the guess is right 99 times of 100. */
+ * mostly of one module: that it owns them is right 99 times of 100. */
 #define FK_BUNCH 8
 #define FK_FAR 255
 typedef struct {
     uint32_t first;         /* entry of the first bucket */
-    uint32_t owner;         /* a table that the bunch has entries of, or the next one that has some */
+    uint32_t owner;         /* table of the first entry there, or behind */
     uint8_t from[FK_BUNCH]; /* first entry of each, counted from there; FK_FAR: that, or more */
 } fk_bunch;
 

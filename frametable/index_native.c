@@ -121,11 +121,13 @@ static bool are_plausible(const void *const *tables, size_t n, const fk_gen *g, 
     return true;
 }
 
+/* Addresses of a part may go on from the top of memory to 0. */
 static bool is_inside(const fk_index *ix, const fk_native_limits *l)
 {
+    uint64_t code = (uintptr_t)l->code, most = (uintptr_t)l->code_end - code;
     for (size_t i = 0; i < ix->num_views; i++) {
         const fk_part *p = ix->views[i].part;
-        if (p->count && (p->low < (uintptr_t)l->code || p->low + p->span > (uintptr_t)l->code_end))
+        if (p->count && (p->low - code > most || p->span > most - (p->low - code)))
             return false;
     }
     return true;

@@ -17,7 +17,7 @@
  * guess that it does not costs more than the directory of a program that fits the cache.
  *
  * Where a descriptor ends is known only once it has been read, which takes the processor longer
- * than all else: four tables are read side by side (fill_lanes). Linkers put tables and code in
+ * than all else: two tables are read side by side (fill_lanes). Linkers put tables and code in
  * the same order, and in a table addresses fall but for stubs at the end of functions: written
  * from behind, entries are nearly sorted where they stand, and every write is to the next line of
  * memory, however large the table. When that turns out wrong, they are sorted by digits. */
@@ -43,6 +43,7 @@ static void *new_array(size_t n, size_t size)
 /* One table on its way into the entries. */
 typedef struct {
     const uint8_t *p, *end;
+    const uint8_t *far; /* live entries that end there or behind: for the careful reader */
     uintptr_t zero;    /* p - zero is the place of p */
     fk_entry *e;       /* falling entries go below it */
     fk_entry *side;    /* others go here; the two meet */
@@ -56,7 +57,7 @@ typedef struct {
     const fk_part *part;
     uint32_t next;     /* table */
     fk_entry *e;       /* where its entries begin */
-    uint64_t far;      /* not 0: some key or place needs more than 32 bits */
+    uint64_t used;     /* bits of keys and places: 32 must do */
     uint64_t moves;    /* that sorting by insertion may still take */
     fk_entry *spare;   /* room for the entries of the largest table */
     bool sorted;       /* each table, so far */
@@ -125,14 +126,22 @@ static bool sort_table(filler *f, lane *l)
     return true;
 }
 
+/* An image's descriptors were measured when it was opened: only the byte behind the last need not
+ * be there. Of other tables, the rest of a descriptor and the head of the next one must be. */
+static const uint8_t *far_of(const fk_table *t)
+{
+    uint64_t margin = t->image ? 0 : FK_LONGEST_TAIL + FK_COMMON_HEAD;
+    return t->avail > margin ? t->bytes + t->avail - margin : t->bytes;
+}
+
 static bool start_lane(filler *f, lane *l)
 {
     while (f->next < f->part->num_tables) {
         const fk_table *t = f->part->tables[f->next++];
         if (t->num_good == 0)
             continue;
-        *l = (lane){.t = t, .p = t->bytes + t->word, .end = t->bytes + t->avail, .first = f->e,
-                    .side = f->e, .e = f->e + t->num_good, .last = UINT64_MAX,
+        *l = (lane){.t = t, .p = t->bytes + t->word, .end = t->bytes + t->avail, .far = far_of(t),
+                    .first = f->e, .side = f->e, .e = f->e + t->num_good, .last = UINT64_MAX,
                     .zero = (uintptr_t)t->bytes - (t->address - f->part->place_base)};
         f->e = l->e;
         return true;
@@ -143,12 +152,12 @@ static bool start_lane(filler *f, lane *l)
 static inline void put(filler *f, lane *l, uint64_t retaddr)
 {
     uint64_t key = retaddr - f->part->key_base;
-    f->far |= key >> 32;
+    f->used |= key;
     fk_entry x = key << 32 | (uint32_t)((uintptr_t)l->p - l->zero);
-    bool falls = x < l->last; /* as good as random: no branch */
+    intptr_t falls = -(intptr_t)(x < l->last); /* -1 or 0, as good as random: no branch */
     l->e[-1] = *l->side = x;
-    l->e -= falls;
-    l->side += !falls;
+    l->e += falls;
+    l->side += 1 + falls;
     l->last = falls ? x : l->last;
 }
 
@@ -176,27 +185,28 @@ static bool is_common(const fk_table *t)
            ((t->address ^ (uint64_t)(uintptr_t)t->bytes) & 7) == 0;
 }
 
-/* One descriptor of such a table; false: left to the careful reader. What it reads is there; that
- * all of the descriptor is, the next one shows, and the careful reader has the last. */
+/* Some of it can be read by step. */
+static bool is_quick(const lane *l)
+{
+    return is_common(l->t) && l->p < l->far;
+}
+
+/* One descriptor of such a table; false: left to the careful reader. */
 static inline __attribute__((always_inline)) bool step(filler *f, lane *l)
 {
-    if (__builtin_expect(l->p + FK_COMMON_HEAD > l->end, 0))
-        return false;
     fk_common s = fk_common_start(l->p);
-    if (__builtin_expect(s.q >= l->end, 0))
+    if (__builtin_expect(s.q >= l->far, 0))
         return false;
     put(f, l, fk_ld64(l->p, false));
     l->p = fk_common_next(s);
     return true;
 }
 
-#define LANES 4
+#define LANES 2
 
-/* Descriptors but for the last. */
 static uint64_t left_of(const lane *l)
 {
-    uint64_t n = (uint64_t)(l->e - l->side);
-    return n ? n - 1 : 0;
+    return (uint64_t)(l->e - l->side);
 }
 
 static uint64_t least_left(const lane *l)
@@ -215,26 +225,26 @@ static void run_lanes(filler *f, lane *shared)
     int stop = -1;
     memcpy(l, shared, sizeof l);
     for (uint64_t n = least_left(l); n > 0 && stop < 0; n--) {
-#pragma GCC unroll 4
+#pragma GCC unroll 2
         for (int k = 0; k < LANES; k++) {
             if (__builtin_expect(!step(&g, &l[k]), 0))
                 stop = k;
         }
     }
     memcpy(shared, l, sizeof l);
-    f->far |= g.far;
+    f->used |= g.used;
     if (stop >= 0)
         fill_slowly(f, &shared[stop]);
 }
 
 static void finish_lane(filler *f, lane *l)
 {
-    if (is_common(l->t)) {
+    if (is_quick(l)) {
         for (uint64_t n = left_of(l); n > 0 && step(f, l); n--)
             continue;
     }
     fill_slowly(f, l);
-    f->far |= ((uintptr_t)l->p - l->zero - 1) >> 32;
+    f->used |= (uintptr_t)l->p - l->zero - 1;
     f->sorted = f->sorted && !f->bad && sort_table(f, l);
 }
 
@@ -242,7 +252,7 @@ static void finish_lane(filler *f, lane *l)
 static bool next_lane(filler *f, lane *l)
 {
     while (start_lane(f, l)) {
-        if (is_common(l->t))
+        if (is_quick(l))
             return true;
         finish_lane(f, l);
     }
@@ -447,7 +457,6 @@ static bool make_pages(fk_part *p)
     return true;
 }
 
-/* A bunch without entries takes the next one that has some. */
 static void make_owners(fk_part *p)
 {
     uint32_t owner = 0;
@@ -604,7 +613,7 @@ static fk_result fill(fk_part *p, fk_error *err)
     free(f.spare);
     if (f.bad)
         return refuse("a table changed while its index was made", err);
-    if (f.far)
+    if (f.used >> 32)
         return FK_ABSENT;
     if (!put_in_order(p, f.sorted) || !make_homes(p))
         return fk_fail_memory(err, NULL);

@@ -60,27 +60,29 @@ static inline bool fk_read_common(const uint8_t *p, const uint8_t *end, fk_descr
     return d->size <= (uint64_t)(end - p);
 }
 
-/* Only the size of such a descriptor, where it starts at a multiple of 8: what a walk waits for. The
- * pad before debuginfo need not be known, since the one behind it makes up for it. */
+/* Only the size of such a descriptor, where it starts at a multiple of 8: what a walk waits for.
+ * The pad before debuginfo need not be known, since the one behind it makes up for it. */
 #define FK_COMMON_HEAD 12 /* bytes that fk_common_start reads */
 typedef struct {
     const uint8_t *q; /* behind the live entries */
-    uint32_t alloc, debug;
+    uint32_t flags;
 } fk_common;
 
 static inline fk_common fk_common_start(const uint8_t *p)
 {
     uint32_t data = fk_ld16(p + 8, false), live = fk_ld16(p + 10, false);
-    if (__builtin_expect(data == 0xFFFF, 0)) /* return to C */
+    if (__builtin_expect(data == FK_RETURN_TO_C, 0))
         data = live = 0;
-    return (fk_common){p + 12 + 2 * (size_t)live, data >> 1 & 1, data & 1};
+    return (fk_common){p + 12 + 2 * (size_t)live, data & 3};
 }
 
-/* The next descriptor; reads the byte at c.q. */
+/* The next descriptor; reads the byte at c.q, which counts allocations when there are some. */
 static inline const uint8_t *fk_common_next(fk_common c)
 {
-    uint64_t count = *c.q & -c.alloc, slots = (count + 1 - c.alloc) & -(uint64_t)c.debug;
-    return (const uint8_t *)(((uintptr_t)c.q + c.alloc + count + 4 * slots + 7) & ~(uintptr_t)7);
+    /* nothing; a slot; a count and lengths; a count, lengths and as many slots */
+    static const uint8_t fixed[] = {0, 4, 1, 1}, each[] = {0, 0, 1, 5};
+    uintptr_t end = (uintptr_t)c.q + fixed[c.flags] + each[c.flags] * (uint32_t)*c.q;
+    return (const uint8_t *)((end + 7) & ~(uintptr_t)7);
 }
 
 /* What each layout shares after the live entries. `q` is the next unread byte; see decode.c. */

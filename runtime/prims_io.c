@@ -44,9 +44,10 @@ static void list_remove(struct channel *c)
 
 static struct channel *open_channel(int fd, bool output)
 {
-    struct channel *c = calloc(1, sizeof *c);
+    struct channel *c = malloc(sizeof *c);
     if (!c)
         fk_raise_out_of_memory();
+    memset(c, 0, offsetof(struct channel, buf)); /* what is not used of buf need not be touched */
     c->fd = fd;
     c->output = output;
     c->buffered = true;

@@ -6,13 +6,18 @@
  * CPU time of this thread, the best of several rounds: what others do on the machine must not
  * count. Look-ups decode the descriptor, and are in the order of the tables, as a scan of a stack
  * meets neighbours; shuffled, where each one misses every cache as soon as the file is larger than
- * they are (a word of the directory, an entry and the descriptor: three waits, one after another);
- * and shuffled through fk_index_find_many, where the waits of a batch overlap. */
+ * they are (a line of the directory, an entry and the descriptor: three waits, one after another);
+ * and shuffled through fk_index_find_many, where the waits of a batch overlap.
+ *
+ * One wait is measured beside them: a walk from line to line through an array as large as what
+ * look-ups read, in random order, each line naming the next. What a shuffled look-up takes of the
+ * machine is said in such waits: less than three, since those of neighbouring look-ups overlap. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "frametable/memory.h"
 #include "frametable/tests/elf_make.h"
 #include "frametable/tests/random_table.h"
 
@@ -104,20 +109,75 @@ static double time_many(const fk_index *ix, const uint64_t *retaddrs, uint64_t n
     return now() - start;
 }
 
+static uint64_t below(rng *r, uint64_t n)
+{
+    return ((uint64_t)rng_next(r) << 31 ^ rng_next(r)) % n;
+}
+
 static void shuffle(uint64_t *a, uint64_t n)
 {
     rng r = {1};
     for (uint64_t i = n; i > 1; i--) {
-        uint64_t k = ((uint64_t)rng_next(&r) << 31 ^ rng_next(&r)) % i, x = a[i - 1];
+        uint64_t k = below(&r, i), x = a[i - 1];
         a[i - 1] = a[k];
         a[k] = x;
     }
 }
 
+/* --- what one wait for memory takes here ----------------------------------------------------- */
+
+/* Bytes to an entry of the index and its share of the directory. */
+#define INDEX_BYTES 10
+#define STEPS 1000000
+
+typedef struct {
+    uint64_t next;
+    char rest[56];
+} line;
+
+static uint64_t bytes_read(const fk_image *im)
+{
+    const fk_table *t;
+    uint64_t bytes = 0;
+    for (size_t i = 0; (t = fk_image_table(im, i)); i++) {
+        fk_cursor c;
+        fk_descr d;
+        fk_cursor_start(t, &c);
+        while (fk_cursor_next(&c, &d, NULL) == FK_OK)
+            bytes += d.size + INDEX_BYTES;
+    }
+    return bytes;
+}
+
+/* One cycle through all lines (Sattolo); NULL: no memory. */
+static line *make_chase(uint64_t n)
+{
+    rng r = {2};
+    line *a = fk_populate(malloc(n * sizeof *a), n * sizeof *a);
+    for (uint64_t i = 0; a && i < n; i++)
+        a[i].next = i;
+    for (uint64_t i = n; a && i > 1; i--) {
+        uint64_t k = below(&r, i - 1), x = a[i - 1].next;
+        a[i - 1].next = a[k].next;
+        a[k].next = x;
+    }
+    return a;
+}
+
+static double time_chase(const line *a)
+{
+    uint64_t at = 0;
+    double start = now();
+    for (int i = 0; i < STEPS; i++)
+        at = a[at].next;
+    sink += at;
+    return now() - start;
+}
+
 /* --- the best of several -------------------------------------------------------------------- */
 
 typedef struct {
-    double decode, build, ordered, shuffled, many;
+    double decode, build, ordered, shuffled, many, wait;
 } figures;
 
 static void keep(double *best, double ns, uint64_t n)
@@ -126,7 +186,8 @@ static void keep(double *best, double ns, uint64_t n)
         *best = ns / (double)n;
 }
 
-static void round_of(const fk_image *im, uint64_t *retaddrs, uint64_t n, figures *best)
+static void round_of(const fk_image *im, uint64_t *retaddrs, uint64_t n, const line *chase,
+                     figures *best)
 {
     fk_index *ix;
     walk(im, retaddrs);
@@ -136,7 +197,16 @@ static void round_of(const fk_image *im, uint64_t *retaddrs, uint64_t n, figures
     shuffle(retaddrs, n);
     keep(&best->shuffled, time_lookup(ix, retaddrs, n), n);
     keep(&best->many, time_many(ix, retaddrs, n), n);
+    keep(&best->wait, time_chase(chase), STEPS);
     fk_index_free(ix);
+}
+
+static void print(const char *name, uint64_t n, const figures *f)
+{
+    printf("%-22s %9llu %7.1f %9.0f %7.1f %8.1f %9.1f %7.1f %7.1f %7.2f\n", name,
+           (unsigned long long)n, f->decode, 1000 / f->decode, f->build, f->ordered, f->shuffled,
+           f->many, f->wait, f->shuffled / f->wait);
+    fflush(stdout);
 }
 
 static figures measure(const fk_image *im, const char *name)
@@ -144,14 +214,13 @@ static figures measure(const fk_image *im, const char *name)
     figures best = {0};
     uint64_t n = walk(im, NULL);
     uint64_t *retaddrs = malloc((n + 1) * sizeof *retaddrs);
+    line *chase = make_chase(bytes_read(im) / sizeof *chase + 1);
     int rounds = n > 1000000 ? 3 : 40;
-    for (int i = 0; n && retaddrs && i < rounds; i++)
-        round_of(im, retaddrs, n, &best);
+    for (int i = 0; n && retaddrs && chase && i < rounds; i++)
+        round_of(im, retaddrs, n, chase, &best);
+    free(chase);
     free(retaddrs);
-    printf("%-28s %10llu %8.1f %10.0f %8.1f %8.1f %8.1f %8.1f\n", name, (unsigned long long)n,
-           best.decode, best.decode ? 1000 / best.decode : 0, best.build, best.ordered,
-           best.shuffled, best.many);
-    fflush(stdout);
+    print(name, n, &best);
     return best;
 }
 
@@ -251,17 +320,16 @@ static void measure_growth(void)
         if (n == 100000)
             first = last;
     }
-    printf(
-        "10 million against 100 thousand, per descriptor: decode %.2fx build %.2fx look-up %.2fx "
-        "shuffled %.2fx, many at once %.2fx\n",
-        last.decode / first.decode, last.build / first.build, last.ordered / first.ordered,
-        last.shuffled / first.shuffled, last.many / first.many);
+    printf("10 million against 100 thousand, per descriptor: decode %.2fx build %.2fx "
+           "look-up %.2fx shuffled %.2fx, many at once %.2fx; one wait %.2fx\n",
+           last.decode / first.decode, last.build / first.build, last.ordered / first.ordered,
+           last.shuffled / first.shuffled, last.many / first.many, last.wait / first.wait);
 }
 
 int main(int argc, char **argv)
 {
-    printf("%-28s %10s %8s %10s %8s %8s %8s %8s\n", "file", "descr", "decode", "million/s", "build",
-           "look-up", "shuffled", "many");
+    printf("%-22s %9s %7s %9s %7s %8s %9s %7s %7s %7s\n", "file", "descr", "decode", "million/s",
+           "build", "look-up", "shuffled", "many", "wait", "waits");
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--synthetic") == 0)
             measure_growth();

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -247,6 +249,119 @@ static void test_nothing(void **state)
     check_arena(1);
 }
 
+/* A thousand at one place and a few around it: more than a byte counts. */
+static void test_heap_of_calls(void **state)
+{
+    (void)state;
+    clear_arena();
+    for (size_t t = 0; t < 3; t++) {
+        for (uint64_t k = 0; k < 380; k++)
+            add_descr(&arena[t], 0x500000 + t * 500 + k, 8);
+        add_descr(&arena[t], 0x400000 + t, 8);
+        add_descr(&arena[t], 0x7000000 + t, 8);
+    }
+    check_arena(3);
+}
+
+/* --- limits -------------------------------------------------------------------------------------
+ * The table ends where its page does, and the next one may not be touched. */
+
+enum { CODE = 0x400000, CODE_END = 0x401000 };
+
+static uint8_t *new_page(size_t size)
+{
+    uint8_t *p = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(p != MAP_FAILED);
+    assert_int_equal(mprotect(p + size, size, PROT_NONE), 0);
+    return p;
+}
+
+/* The arena's first table at the end of the page, shorter by `cut` bytes; `why` is what must be said
+ * of it, NULL: nothing. */
+static void check_limits(uint8_t *page, size_t size, size_t cut, const char *why)
+{
+    fk_error err = {0};
+    fk_index *ix;
+    size_t bytes = 8 * (1 + 2 * (size_t)arena[0].word[0]) - cut;
+    uint8_t *at = page + ((size - bytes) & ~(size_t)7);
+    const void *t = at;
+    memcpy(at, arena[0].word, bytes);
+    fk_native_limits l = {at + bytes, (void *)(uintptr_t)CODE, (void *)(uintptr_t)CODE_END};
+    fk_result r = fk_index_build_native(&t, 1, FK_GEN_C, host_abi(), &l, &ix, &err);
+    assert_int_equal(r, why ? FK_BROKEN : FK_OK);
+    if (why && !strstr(err.message, why))
+        fail_msg("'%s' does not say '%s'", err.message, why);
+    if (r == FK_OK)
+        assert_int_equal(fk_index_count(ix), arena[0].word[0]);
+    else
+        assert_null(ix);
+    fk_index_free(ix);
+}
+
+static void fill_first(uint64_t n)
+{
+    clear_arena();
+    for (uint64_t k = 0; k < n; k++)
+        add_descr(&arena[0], CODE_END - 8 * k, 8);
+}
+
+/* Every length, of tables with few and with many descriptors; only the last pad may be missing. */
+static void test_limits_of_data(void **state)
+{
+    static const uint64_t counts[] = {1, 2, 3, 90, 200};
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *page = new_page(size);
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        fill_first(counts[i]);
+        for (size_t cut = 0; cut <= 4; cut++)
+            check_limits(page, size, cut, NULL);
+        for (size_t cut = 5; cut <= 16 * counts[i]; cut++)
+            check_limits(page, size, cut, "end");
+        check_limits(page, size, 16 * counts[i] + 1, "outside the program's data");
+    }
+    munmap(page, 2 * size);
+}
+
+/* A count too large, one that only memory behind it would show, and any descriptor's address. */
+static void test_limits_of_code(void **state)
+{
+    enum { N = 150 };
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *page = new_page(size);
+    (void)state;
+    fill_first(N);
+    for (uint64_t k = 0; k < N; k++) {
+        uint64_t *retaddr = &arena[0].word[1 + 2 * k], good = *retaddr;
+        const uint64_t bad[] = {CODE - 1, CODE_END + 1, 0, good + ((uint64_t)1 << 32), UINT64_MAX};
+        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+            *retaddr = bad[i];
+            check_limits(page, size, 0, "outside the program's code");
+        }
+        *retaddr = good;
+    }
+    check_limits(page, size, 0, NULL);
+    munmap(page, 2 * size);
+}
+
+static void test_limits_of_counts(void **state)
+{
+    static const uint64_t counts[] = {4, 1000, 1 << 20, (uint64_t)1 << 60, UINT64_MAX};
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        fk_error err;
+        fk_index *ix;
+        const void *t = &arena[0];
+        fill_first(3);
+        arena[0].word[0] = counts[i];
+        fk_native_limits l = {&arena[0].word[7], (void *)(uintptr_t)CODE,
+                              (void *)(uintptr_t)CODE_END};
+        assert_int_equal(fk_index_build_native(&t, 1, FK_GEN_C, host_abi(), &l, &ix, &err),
+                         FK_BROKEN);
+        assert_null(ix);
+    }
+}
+
 /* --- modules that come and go ----------------------------------------------------------------- */
 
 static void fill_arena(rng *r)
@@ -355,6 +470,8 @@ int main(void)
         cmocka_unit_test(test_equal),          cmocka_unit_test(test_far),
         cmocka_unit_test(test_too_far),        cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_changes),        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_heap_of_calls),  cmocka_unit_test(test_limits_of_data),
+        cmocka_unit_test(test_limits_of_code), cmocka_unit_test(test_limits_of_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
