@@ -89,8 +89,7 @@ float fk_random_neglog(uint32_t y)
 }
 
 /* One step of xoshiro128+ in every lane, then the gaps of those numbers. */
-FK_VECTOR_CLONES
-void fk_random_refill(fk_random *r)
+static inline __attribute__((always_inline)) void refill(fk_random *r)
 {
     uint32_t *s0 = r->state[0], *s1 = r->state[1], *s2 = r->state[2], *s3 = r->state[3];
     float scale = r->scale;
@@ -106,4 +105,27 @@ void fk_random_refill(fk_random *r)
         r->gaps[i] = 1.0f + neglog(y) * scale;
     }
     r->next = 0;
+}
+
+FK_WIDE
+static void refill_wide(fk_random *r)
+{
+    refill(r);
+}
+
+static void refill_narrow(fk_random *r)
+{
+    refill(r);
+}
+
+/* Chosen by the first who needs numbers. */
+void fk_random_refill(fk_random *r)
+{
+    static void (*chosen)(fk_random *);
+    void (*f)(fk_random *) = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+    if (!f) {
+        f = fk_has_wide() ? refill_wide : refill_narrow;
+        __atomic_store_n(&chosen, f, __ATOMIC_RELAXED);
+    }
+    f(r);
 }
