@@ -36,6 +36,12 @@ def cases(files):
                 yield suite, name, "passed", float(c.get("time")), ""
 
 
+def skipped_lines(reasons):
+    """A line for each reason, from {reason: names}. What other tiers run is only counted."""
+    for why, names in sorted(reasons.items()):
+        yield "skipped %d: %s" % (len(names), why if why.startswith(LEFT) else why + ": " + " ".join(names))
+
+
 def main(files):
     table = collections.defaultdict(collections.Counter)
     reasons, failed = collections.defaultdict(list), []
@@ -50,8 +56,8 @@ def main(files):
     for suite, n in sorted(table.items()):
         print("%-16s %7d %7d %7d %8.1f"
               % (suite, n["passed"], n["failed"], n["skipped"], n["seconds"]))
-    for why, names in sorted(reasons.items()):
-        print("skipped %d: %s: %s" % (len(names), why, " ".join(names)))
+    for line in skipped_lines(reasons):
+        print(line)
     for name in failed:
         print("failed: " + name)
     total = sum(table.values(), collections.Counter())

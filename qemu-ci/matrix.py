@@ -5,7 +5,7 @@ import html
 import re
 import xml.etree.ElementTree as ET
 
-from closing import LEFT
+from closing import LEFT, skipped_lines
 
 HOST = "host"  # tests that need no architecture, or several at once
 
@@ -59,7 +59,7 @@ class Matrix:
         for r in self.results:
             if r.verdict == "skipped":
                 out[r.text].append(r.name)
-        return sorted(out.items())
+        return out
 
     def left(self):
         """(reason, number on each architecture) for the tests that other tiers run."""
@@ -97,7 +97,7 @@ def text_table(m, color):
 
 
 def text_closing(m):
-    lines = ["skipped %d: %s: %s" % (len(names), why, " ".join(names)) for why, names in m.reasons()]
+    lines = list(skipped_lines(m.reasons()))
     lines += ["failed: %s\n  reproduce: %s" % (r.name, r.command) for r in m.failures()]
     return "\n".join(lines + [m.summary()])
 
@@ -158,6 +158,6 @@ def page(m, title, stamp):
                    % (e(r.name), e(r.arch), e(r.command), e(clean(r.text))))
     if m.reasons():
         out.append("<h2>Skipped</h2><ul>")
-    for why, names in m.reasons():
+    for why, names in sorted(m.reasons().items()):
         out.append("<li>%s <small>%s</small>" % (e(why), e(" ".join(names))))
     return "\n".join(out) + "\n"
