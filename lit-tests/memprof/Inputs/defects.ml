@@ -92,31 +92,60 @@ let declared_dead () =
   (* `mine` is overwritten only by its own domain, after a minor collection at least *)
   say "live blocks declared dead: %s" (if Atomic.get wrong = 0 then "none" else "some")
 
-(* A child of fork, while another thread is in a callback. *)
+external quarantine_begin : unit -> unit = "quarantine_begin" [@@noalloc]
+external quarantine_broken : unit -> bool = "quarantine_broken" [@@noalloc]
+
+(* A child of fork, while another thread is in a callback: that thread is gone, its entry is not. When the
+   entries before it go, it moves, and the real engine writes where it is now into the freed thread. *)
 let forked () =
   let inside = Atomic.make false and go = Atomic.make false in
-  let p = M.start ~sampling_rate:1. ~callstack_size:0
-      { none with alloc_minor = (fun i -> if i.M.size = 11 then begin Atomic.set inside true; while not (Atomic.get go) do Thread.yield () done end; None) } in
+  let report i =
+    if i.M.size = 11 then begin Atomic.set inside true; while not (Atomic.get go) do Thread.yield () done end;
+    if i.M.size = 13 then Some () else None in
+  let p = M.start ~sampling_rate:1. ~callstack_size:0 { M.null_tracker with alloc_minor = report } in
+  let earlier = ref (List.init 100 (fun _ -> array 13)) in
   let t = Thread.create (fun () -> ignore (opaque (Bytes.create 80)); ignore (opaque (ref 0))) () in
   while not (Atomic.get inside) do Thread.yield () done;
-  (match Unix.fork () with
-   | 0 ->
-     (* the callback's entry has no runner any more *)
-     for i = 1 to 1000 do ignore (opaque (ref i)) done;
-     Gc.full_major ();
-     M.stop (); M.discard p;
-     Gc.full_major ();
-     Unix._exit 0
-   | child ->
-     Atomic.set go true;
-     Thread.join t;
-     (match Unix.waitpid [] child with
-      | _, Unix.WEXITED 0 -> say "fork while a thread is in a callback: survived"
-      | _ -> say "fork while a thread is in a callback: the child died"));
-  M.stop (); M.discard p
+  quarantine_begin ();
+  match Unix.fork () with
+  | 0 ->
+    earlier := [];
+    for i = 1 to 1000 do ignore (opaque (ref i)) done;
+    Gc.full_major ();
+    M.stop (); M.discard p;
+    Gc.full_major ();
+    say "fork while a thread is in a callback: %s"
+      (if quarantine_broken () then "freed memory was written" else "memory is whole");
+    Unix._exit 0
+  | child ->
+    Atomic.set go true;
+    Thread.join t;
+    match Unix.waitpid [] child with
+    | _, Unix.WEXITED 0 -> M.stop (); M.discard p
+    | _ -> say "fork while a thread is in a callback: the child died"
+
+(* A profile that ends in another domain leaves the trigger behind. The real engine looks at the profile for each
+   block of the combined allocation that meets it, and a collection for the first one's callstack lets go of it. *)
+let stale () =
+  let round fill =
+    for _ = 1 to fill do ignore (opaque (ref 0)) done;
+    let ended = Atomic.make false and over = Atomic.make false in
+    let p = M.start ~sampling_rate:1. none in
+    let d = Domain.spawn (fun () ->
+      M.stop (); M.discard p;
+      Atomic.set ended true;
+      while not (Atomic.get over) do Domain.cpu_relax () done) in
+    while not (Atomic.get ended) do Domain.cpu_relax () done;
+    for n = 1 to 3 do ignore (opaque (n, (n, n), (n, n, n), (n, n))) done;
+    Atomic.set over true;
+    Domain.join d in
+  let rec deep n = if n = 0 then (for i = 1 to 110 do round (20 * i) done; 0) else 1 + deep (n - 1) in
+  Gc.set { (Gc.get ()) with minor_heap_size = 4096 };
+  ignore (opaque (deep 150));
+  say "a stale trigger and a collection: survived"
 
 let () =
   match Sys.argv.(1) with
   | "undiscardable" -> undiscardable () | "depth" -> depth () | "leak" -> leak () | "overrun" -> overrun ()
-  | "declared-dead" -> declared_dead () | "forked" -> forked ()
+  | "declared-dead" -> declared_dead () | "forked" -> forked () | "stale" -> stale ()
   | w -> prerr_endline ("unknown: " ^ w); exit 3

@@ -1,13 +1,11 @@
 #!/bin/bash
 # pprof-tool.sh BUILD TOP OUT: a profile as `go tool pprof` sees it.
 set -eu
-build=$1 top=$2 out=$3
-here=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$out.d"
-cp "$here/record.ml" "$out.d"
-cd "$out.d"
-"$top/qemu-ci/ocaml" ocamlopt amd64 -w -a -g -runtime-variant _fk -I "$(cd "$build/amd64/asmrun-5.3" && pwd)" -o record record.ml
-FRAMEKIT_MEMPROF=rate=1,format=pprof,out=p.pprof,quiet ./record >/dev/null
+arch=amd64 version=5.3 build=$1 top=$2 out=$3
+. "$(dirname "$0")/lib.sh"
+enter record.ml
+compile host1 record.ml
+FRAMEKIT_MEMPROF=rate=1,format=pprof,out=p.pprof,quiet run host1 >/dev/null
 sum=$(framekit-memprof report p.pprof | sed -n '1s/ .*//p')
 go tool pprof -raw p.pprof >raw 2>go.err
 # Samples: alloc_objects alloc_space inuse_objects inuse_space: locations
