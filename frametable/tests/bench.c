@@ -126,7 +126,7 @@ static void shuffle(uint64_t *a, uint64_t n)
 
 /* --- what one wait for memory takes here ----------------------------------------------------- */
 
-/* Bytes to an entry of the index and its share of the directory. */
+/* Bytes to an entry of the index and its share of the directory, at least. */
 #define INDEX_BYTES 10
 #define STEPS 1000000
 
