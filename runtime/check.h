@@ -168,5 +168,7 @@ void fk_symbol_name(uintptr_t address, char *buf, size_t size);
 void fk_symbol_name_ra(uintptr_t ra, char *buf, size_t size);
 uintptr_t fk_symbol_address(const char *name); /* "SYMBOL" or "SYMBOL+0xOFF"; 0: unknown */
 uintptr_t fk_site_address(const char *name);   /* the same, or "0x..." */
+/* A section of the program's file, and the address it is loaded at. NULL: there is none. */
+const void *fk_program_section(const char *name, size_t *size, uintptr_t *address);
 
 #endif

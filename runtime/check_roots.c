@@ -181,12 +181,20 @@ static void meet_poison(const struct walk *w, fk_live l, uintptr_t a)
     pthread_mutex_unlock(&lock);
 }
 
+/* Who led the walk to this frame, if it is none. */
+static uintptr_t led_by(const struct walk *w)
+{
+    uintptr_t culprit = fk_unwind_culprit(w);
+    return culprit ? culprit : w->previous;
+}
+
 void fk_check_root_value(struct walk *w, uint32_t entry, value *p)
 {
     char where[64];
     fk_live l = fk_descr_live(&w->descr, entry);
     if (l.reg >= 0 && !w->regs) {
-        struct finding f = {.rule = "register-root", .ra = w->ra, .location = location_text(l, where, sizeof where)};
+        struct finding f = {.rule = "register-root", .ra = w->ra, .via = led_by(w),
+                            .location = location_text(l, where, sizeof where)};
         fk_report(&f, "the descriptor lists a register, but no registers were saved at this return address");
     }
     if (fk_is_poison((uintptr_t)*p)) {
@@ -196,7 +204,7 @@ void fk_check_root_value(struct walk *w, uint32_t entry, value *p)
     const char *why = fk_not_a_value(*p, true);
     if (!why)
         return;
-    struct finding f = {.rule = "root-value", .ra = w->ra, .via = w->previous, .object = *p,
+    struct finding f = {.rule = "root-value", .ra = w->ra, .via = led_by(w), .object = *p,
                         .location = location_text(l, where, sizeof where)};
     fk_report(&f, "a listed root holds 0x%zx, which is no value: %s", (size_t)*p, why);
 }

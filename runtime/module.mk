@@ -13,7 +13,7 @@ RUNTIME_PROFILER ?= memprof
 RUNTIME_PROFILER_memprof := $(addprefix runtime/memprof/,unit_framekit.c ctf.c ctf_code.c export.c frames.c pprof.c record.c session.c)
 RUNTIME_PROFILER_none := runtime/profiler_none.c
 CFLAGS_runtime_memprof := -ffp-contract=off -fexcess-precision=fast
-RUNTIME_CORE = $(filter-out runtime/profiler_none.c,$(RUNTIME_SRCS)) $(RUNTIME_PROFILER_$(RUNTIME_PROFILER)) $(filter-out abi/gen.c abi/test_abi.c,$(abi_SRCS)) $(frametable_core_SRCS)
+RUNTIME_CORE = $(filter-out runtime/profiler_none.c,$(RUNTIME_SRCS)) $(RUNTIME_PROFILER_$(RUNTIME_PROFILER)) $(filter-out abi/gen.c abi/test_abi.c,$(abi_SRCS)) $(frametable_core_SRCS) frametable/verify/rows.c
 RUNTIME_CFLAGS ?= -O2 -g
 RUNTIME_HOST_AR = $(patsubst %gcc,%ar,$(1))
 

@@ -31,9 +31,17 @@ void fk_print_location(uintptr_t ra)
         fprintf(stderr, " (%s:%d, %s)", f.file, f.line, f.defname ? f.defname : "?");
 }
 
+static void print_denial(const fk_descr *d)
+{
+    if (fk_unwind_denies(d->retaddr, d->frame_size))
+        fprintf(stderr, " (which no unwinding row of the function has)");
+}
+
 static void print_live(const fk_descr *d)
 {
-    fprintf(stderr, ", frame %u bytes, live:", d->frame_size);
+    fprintf(stderr, ", frame %u bytes", d->frame_size);
+    print_denial(d);
+    fprintf(stderr, ", live:");
     for (uint32_t i = 0; i < d->num_live; i++) {
         fk_live l = fk_descr_live(d, i);
         const fk_reg *r = l.reg >= 0 ? fk_abi_reg(fk_here, l.reg, FK_OCAML_5_3) : NULL;
@@ -143,13 +151,12 @@ void fk_report(const struct finding *f, const char *format, ...)
 
 void fk_report_no_descriptor(struct walk *w)
 {
-    char prev[320] = "";
-    uintptr_t ra = w->ra;
-    struct finding f = {.rule = "walk", .ra = w->previous};
-    if (w->previous)
-        snprintf(prev, sizeof prev, "; the frame before it, whose descriptor gives the distance, is named below");
-    fk_report(&f, "the stack walk found 0x%zx at 0x%zx, which is no return address of a descriptor%s", (size_t)ra,
-              (size_t)(w->sp + fk_here->ra_offset), prev);
+    uintptr_t culprit = fk_unwind_culprit(w);
+    struct finding f = {.rule = "walk", .ra = culprit ? culprit : w->previous};
+    const char *named = culprit ? "; the frame named below led it astray, by its unwinding rows"
+                                : "; the frame before it, whose descriptor gives the distance, is named below";
+    fk_report(&f, "the stack walk found 0x%zx at 0x%zx, which is no return address of a descriptor%s",
+              (size_t)w->ra, (size_t)(w->sp + fk_here->ra_offset), f.ra ? named : "");
 }
 
 void fk_report_stuck(struct walk *w)

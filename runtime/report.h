@@ -14,4 +14,10 @@ void fk_print_object(const char *label, value v, const struct history *);
 /* Slots of a frame that hold an address of the block, and whether the descriptor lists them. */
 void fk_print_holders(const struct walk *, const struct history *);
 
+/* --- report_unwind.c --- */
+/* Does no unwinding row of the function give its frame that many bytes? */
+bool fk_unwind_denies(uintptr_t ra, int64_t frame_size);
+/* The first frame on the way to this one whose rows deny the size in its descriptor; 0: none. */
+uintptr_t fk_unwind_culprit(const struct walk *);
+
 #endif

@@ -1,5 +1,5 @@
-/* symbols.c - names of addresses, for reports: the symbol table of the running
- * program's own file, read when it is first needed. (libelf would have to be
+/* symbols.c - names of addresses, for reports: the symbol table (and other sections) of the
+ * running program's own file, read when it is first needed. (libelf would have to be
  * there for every target.) */
 #include <elf.h>
 #include <fcntl.h>
@@ -16,6 +16,9 @@ static const Elf64_Sym *symbols;
 static size_t num_symbols;
 static const char *strings;
 static uintptr_t load_bias;
+static const char *file; /* NULL: not readable */
+static size_t file_size;
+static const Elf64_Shdr *section_names;
 
 extern char __executable_start[];
 
@@ -36,10 +39,13 @@ static bool inside(size_t size, uint64_t off, uint64_t n) { return off <= size &
 static void find_symtab(const char *f, size_t size)
 {
     const Elf64_Ehdr *eh = (const void *)f;
-    if (size < sizeof *eh || memcmp(f, ELFMAG, SELFMAG) || !inside(size, eh->e_shoff, (uint64_t)eh->e_shnum * sizeof(Elf64_Shdr)))
+    if (size < sizeof *eh || memcmp(f, ELFMAG, SELFMAG) ||
+        !inside(size, eh->e_shoff, (uint64_t)eh->e_shnum * sizeof(Elf64_Shdr)))
         return;
     const Elf64_Shdr *sh = (const void *)(f + eh->e_shoff);
     for (unsigned i = 0; i < eh->e_shnum; i++) {
+        if (i == eh->e_shstrndx && inside(size, sh[i].sh_offset, sh[i].sh_size))
+            section_names = &sh[i];
         if (sh[i].sh_type != SHT_SYMTAB || sh[i].sh_link >= eh->e_shnum)
             continue;
         const Elf64_Shdr *str = &sh[sh[i].sh_link];
@@ -51,6 +57,15 @@ static void find_symtab(const char *f, size_t size)
     }
     if (eh->e_type == ET_DYN)
         load_bias = (uintptr_t)__executable_start;
+    file = f, file_size = size;
+}
+
+/* Is that the section's name? (The names end with NUL by the format; the compare stops there.) */
+static bool is_named(const Elf64_Shdr *s, const char *name)
+{
+    size_t n = strlen(name) + 1;
+    return inside(section_names->sh_size, s->sh_name, n) &&
+           memcmp(file + section_names->sh_offset + s->sh_name, name, n) == 0;
 }
 
 static void load(void)
@@ -63,6 +78,21 @@ static void load(void)
     const char *f = map_file(&size);
     if (f)
         find_symtab(f, size);
+}
+
+const void *fk_program_section(const char *name, size_t *size, uintptr_t *address)
+{
+    load();
+    const Elf64_Ehdr *eh = (const void *)file;
+    const Elf64_Shdr *sh = file ? (const void *)(file + eh->e_shoff) : NULL;
+    for (unsigned i = 0; sh && section_names && i < eh->e_shnum; i++) {
+        if (!is_named(&sh[i], name) || !inside(file_size, sh[i].sh_offset, sh[i].sh_size))
+            continue;
+        *size = sh[i].sh_size;
+        *address = sh[i].sh_addr + load_bias;
+        return file + sh[i].sh_offset;
+    }
+    return NULL;
 }
 
 static bool is_code(const Elf64_Sym *s)

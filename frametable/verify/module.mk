@@ -1,6 +1,6 @@
 # libverify: the rules of ftdump --verify.
 LIBS += verify
-verify_SRCS := $(addprefix frametable/verify/,verify.c run.c structure.c calls.c cfi.c rows.c \
+verify_SRCS := $(addprefix frametable/verify/,verify.c run.c structure.c calls.c cfi.c rows.c rows_image.c \
   debug.c lines.c code.c calls_code.c frame.c alloc.c live.c webs.c facts.c agree.c abi.c abi_code.c \
   program.c nameless.c tables.c cfg.c flow.c step.c amd64.c arm64.c power.c s390x.c riscv64.c)
 

@@ -31,12 +31,7 @@ typedef struct {
     uint32_t size, cie;
 } fde;
 
-typedef struct {
-    const char *name;
-    const uint8_t *bytes;
-    uint64_t size, addr;
-    bool eh;
-} section;
+typedef fk_cfi_section section;
 
 struct fk_cfi {
     bool swap;
@@ -271,52 +266,34 @@ static int by_address(const void *a, const void *b)
 
 /* --- sections --------------------------------------------------------------------------- */
 
-static bool add_section(fk_cfi *c, section s)
+bool fk_cfi_add(fk_cfi *c, const fk_cfi_section *s)
 {
     void *p = more(c->sections, &c->room_sections, c->num_sections, sizeof *c->sections);
     if (p == NULL)
         return false;
     c->sections = p;
-    c->sections[c->num_sections++] = s;
+    c->sections[c->num_sections++] = *s;
     return true;
 }
 
-static bool find_sections(fk_cfi *c, const fk_image *im)
-{
-    fk_section s;
-    bool memory = true;
-    for (size_t i = 0; memory && fk_image_section(im, i, &s) == FK_OK; i++) {
-        uint64_t avail = 0;
-        const uint8_t *p = strcmp(s.name, ".eh_frame") == 0 ? fk_image_bytes(im, s.addr, &avail) : NULL;
-        if (p != NULL)
-            memory = add_section(c, (section){".eh_frame", p, avail, s.addr, true});
-    }
-    const uint8_t *bytes;
-    uint64_t size;
-    if (memory && fk_image_debug_section(im, ".debug_frame", &bytes, &size) == FK_OK)
-        memory = add_section(c, (section){".debug_frame", bytes, size, 0, false});
-    return memory;
-}
-
-fk_cfi *fk_cfi_open(const fk_image *im)
+fk_cfi *fk_cfi_new(bool swap, unsigned word)
 {
     fk_cfi *c = calloc(1, sizeof *c);
-    if (c == NULL)
-        return NULL;
-    c->swap = fk_image_big_endian(im) != fk_host_big_endian();
-    c->word = fk_image_word(im);
-    bool memory = find_sections(c, im);
+    if (c != NULL)
+        c->swap = swap, c->word = word;
+    return c;
+}
+
+bool fk_cfi_read(fk_cfi *c)
+{
+    bool memory = true;
     for (size_t i = 0; memory && i < c->num_sections; i++)
         memory = read_entries(c, &c->sections[i], true);
     for (size_t i = 0; memory && i < c->num_sections; i++)
         memory = read_entries(c, &c->sections[i], false);
-    if (!memory) {
-        fk_cfi_close(c);
-        return NULL;
-    }
-    if (c->num_fdes > 0)
+    if (memory && c->num_fdes > 0)
         qsort(c->fdes, c->num_fdes, sizeof *c->fdes, by_address);
-    return c;
+    return memory;
 }
 
 void fk_cfi_close(const fk_cfi *c)

@@ -16,8 +16,20 @@
 typedef struct fk_cfi fk_cfi;
 typedef struct fk_cfi_cursor fk_cfi_cursor;
 
-/* All FDEs of an image, sorted. An image without CFI has none. NULL: no memory. */
+/* All FDEs of an image, sorted. An image without CFI has none. NULL: no memory. (rows_image.c) */
 fk_cfi *fk_cfi_open(const fk_image *);
+
+/* The same from sections in memory: new, add each, read. `word`: bytes of an address; false or
+ * NULL: no memory. The bytes must stay. */
+typedef struct {
+    const char *name; /* for messages */
+    const uint8_t *bytes;
+    uint64_t size, addr;
+    bool eh; /* .eh_frame, not .debug_frame */
+} fk_cfi_section;
+fk_cfi *fk_cfi_new(bool swap, unsigned word);
+bool fk_cfi_add(fk_cfi *, const fk_cfi_section *);
+bool fk_cfi_read(fk_cfi *);
 void fk_cfi_close(const fk_cfi *);
 size_t fk_cfi_count(const fk_cfi *);
 /* NULL, or the first thing that could not be read: section, offset and why. Its
