@@ -25,31 +25,33 @@ typedef struct fk_mp_layer {
     struct fk_mp_layer *next;
 } fk_mp_layer;
 
+/* In both, what a sample touches stands together: between two of them the program
+ * has emptied the cache. */
 struct fk_mp_thread {
     fk_mp_domain *domain;
+    bool suspended;
+    bool in_flight;      /* its callback is about a block without an entry */
+    size_t offset;       /* of that block in its request */
     fk_mp_table table;   /* allocations not reported yet */
     fk_mp_run run;       /* the entry whose callback it is in */
-    bool in_flight;      /* ... or that callback is about a block without an entry */
-    size_t offset;       /* of that block in its request */
-    bool suspended;
     size_t batch;        /* callbacks left in its pass */
     fk_mp_thread *prev, *next;
 };
 
 struct fk_mp_domain {
     fk_mp_host *host;
-    fk_random random;
-    int64_t gap;             /* words until the next sample outside the nursery's fast path */
     fk_mp_profile *profile;  /* current; NULL: none. Its tables have the same */
-    fk_mp_table table;
+    fk_mp_thread *current, *threads;
     uintptr_t *trigger;      /* its own; the runtime sees the highest of all */
     fk_mp_layer *layers;
-    unsigned reporting;      /* their callbacks on the stack */
     fk_mp_table *orphans;
-    fk_mp_thread *threads, *current;
     bool pending;            /* some callback may be due */
     bool quiet;              /* the trigger was set for a suspended thread */
     uint8_t unsure;          /* UNSURE_*: some minor fates are undecided */
+    unsigned reporting;      /* callbacks of layers on the stack */
+    fk_mp_table table;
+    int64_t gap;             /* words until the next sample outside the nursery's fast path */
+    fk_random random;
 };
 
 /* A host that reports a minor collection before every domain has finished

@@ -31,11 +31,11 @@ enum { FK_RANDOM_BLOCK = 64 };
 #define FK_GAP_MAX ((int64_t)1 << 62)
 
 typedef struct {
-    uint32_t state[4][FK_RANDOM_BLOCK]; /* word-major: lanes side by side */
-    float gaps[FK_RANDOM_BLOCK];        /* >= 1; the fraction is cut off at use */
     float scale;                        /* 0: rate 1 */
     uint32_t next;                      /* first unused gap */
     bool never;                         /* the rate is too small ever to fire */
+    float gaps[FK_RANDOM_BLOCK];        /* >= 1; the fraction is cut off at use */
+    uint32_t state[4][FK_RANDOM_BLOCK]; /* word-major: lanes side by side */
 } fk_random;
 
 /* Equal seeds give equal streams. Any 64-bit seed is good. */

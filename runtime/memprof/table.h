@@ -60,12 +60,12 @@ typedef struct fk_mp_run {
 struct fk_mp_table {
     fk_mp_profile *profile; /* of all entries; NULL: none yet (and no entry) */
     fk_mp_value tracker;    /* strong root */
+    size_t size, active, young;
+    size_t capacity, min_capacity;
     fk_mp_value *block, *datum;
     uint16_t *state;
     fk_mp_info *info;       /* NULL in domain and orphan tables */
-    size_t size, capacity, min_capacity;
     size_t keep;            /* capacity that is not given back; halved by each collection */
-    size_t active, young;
     size_t holes;           /* deleted entries */
     size_t unsure;          /* entries with UNSURE */
     unsigned pins;          /* passes that are walking it */

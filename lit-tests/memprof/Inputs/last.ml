@@ -1,4 +1,4 @@
-(* Mapped files, and callbacks while the exception that ends the program is reported. *)
+(* Mapped files, two exceptions in one pass, and callbacks while the exception that ends the program is reported. *)
 module M = Gc.Memprof
 let opaque = Sys.opaque_identity
 let say fmt = Printf.printf (fmt ^^ "\n%!")
@@ -17,11 +17,35 @@ let mapped () =
   Unix.close fd; Sys.remove name;
   List.iter (fun (where, size, n) -> say "mapped, %s: %d words, %d samples" where size n) (List.rev !seen)
 
+(* The real runtime runs what is pending while it raises: an exception that a later callback raises takes the
+   place of the first one. Framekit's raises both, each at a safe point of its own. *)
+exception First
+exception Second
+let superseded () =
+  let promoted = ref 0 and died = ref 0 and caught = ref 0 in
+  let note e = caught := 10 * !caught + (match e with First -> 1 | Second -> 2 | _ -> 3) in
+  Gc.full_major (); (* no collection is due on the way *)
+  let p = M.start ~sampling_rate:1.
+      { M.null_tracker with
+        alloc_minor = (fun i -> if i.M.size = 7 then Some () else None);
+        promote = (fun () -> incr promoted; if !promoted = 2 then raise First; Some ());
+        dealloc_minor = (fun () -> incr died; if !died = 3 then raise Second) } in
+  let held = opaque (Array.init 3 (fun _ -> opaque (Array.make 7 0))) in
+  for _ = 1 to 3 do ignore (opaque (Array.make 7 (opaque 0))) done;
+  (* neither allocations nor polls between the two *)
+  (try (try Gc.minor () with e -> note e; Gc.minor ()) with e -> note e);
+  Gc.minor ();
+  M.stop (); M.discard p;
+  ignore (opaque held);
+  let names = match !caught with 2 -> "second" | 12 -> "first second" | _ -> "others" in
+  say "two exceptions in one pass: %s; %d promotions, %d deaths" names !promoted !died
+
 let callbacks = ref 0
 let alloc _ = incr callbacks; Some ()
 let work () = for i = 1 to 100 do ignore (opaque (ref i)) done
 
 let () =
+  superseded ();
   mapped ();
   Printexc.set_uncaught_exception_handler (fun e _ ->
     callbacks := 0;

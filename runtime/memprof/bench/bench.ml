@@ -48,12 +48,13 @@ let loops () =
 
 let median a = Array.sort compare a; a.(Array.length a / 2)
 
-(* Side by side in pairs of a millisecond, in both orders: what disturbs the machine disturbs both. *)
+(* Side by side in pairs of few milliseconds, in both orders: what disturbs the machine disturbs both. *)
 let tree_loop () =
-  let off () = time (fun () -> trees 3) and on () = time (fun () -> profiled 1e-4 max_int following (fun () -> trees 3)) in
-  let pairs = Array.init 1500 (fun i ->
+  let few = 9 in
+  let off () = time (fun () -> trees few) and on () = time (fun () -> profiled 1e-4 max_int following (fun () -> trees few)) in
+  let pairs = Array.init 500 (fun i ->
     if i land 1 = 0 then let a = off () in a, on () else let b = on () in off (), b) in
-  say "tree" 0. (3 * tree_blocks) (median (Array.map fst pairs));
+  say "tree" 0. (few * tree_blocks) (median (Array.map fst pairs));
   say "tree-ratio" 1e-4 1_000_000_000 (median (Array.map (fun (a, b) -> b /. a) pairs))
 
 (* A major cycle over a million blocks, tracked and not; a minor collection with a million old entries. *)
