@@ -8,11 +8,10 @@
 #include "runtime/fail.h"
 #include "runtime/memory.h"
 #include "runtime/profiler.h"
+#include "runtime/thread.h"
 
-static void nothing(void) {}
-
-/* After fork the child has one thread: the C library's locks are its own affair. */
-void (*caml_atfork_hook)(void) = nothing;
+/* What Unix.fork calls in the child. */
+void (*caml_atfork_hook)(void) = fk_thread_forked;
 int caml_debugger_in_use;
 int caml_debugger_fork_mode = 1;
 void caml_debugger_cleanup_fork(void) {}

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "runtime/check.h"
+#include "runtime/memprof/splitmix.h"
 
 enum { RUN_BITS = 10, PHASE_POINTS = 100, OUTSIDE_MS = 2000, WATCH_MS = 100 };
 
@@ -30,14 +31,11 @@ static uint64_t state;        /* of the generator */
 static uint64_t left, phase;  /* points until the next choice, the next k */
 static uint64_t run_bits;     /* k */
 static uint64_t outside_count; /* blocking sections so far */
+static bool watched;          /* this process has the thread that watches them */
 
-/* splitmix64 */
 static uint64_t draw(uint64_t below)
 {
-    uint64_t z = state += 0x9E3779B97F4A7C15;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    return (z ^ (z >> 31)) % below;
+    return fk_splitmix64(&state) % below;
 }
 
 /* --- who is next ----------------------------------------------------------------------- */
@@ -116,11 +114,10 @@ static void *watch(void *p)
     return p;
 }
 
-static void begin(struct thread *t)
+static void start_watch(void)
 {
     pthread_t id;
-    state = fk_check.seed;
-    turn = t;
+    watched = true;
     if (pthread_create(&id, NULL, watch, NULL) != 0)
         fk_fatal("cannot create the thread that watches blocking calls");
     pthread_detach(id);
@@ -135,7 +132,9 @@ void fk_sched_add(struct thread *t)
     while (*p)
         p = &(*p)->sched.next;
     if (!first)
-        begin(t);
+        state = fk_check.seed, turn = t;
+    if (!watched)
+        start_watch();
     *p = t;
     pthread_mutex_unlock(&lock);
 }
@@ -162,6 +161,17 @@ void fk_sched_end(struct thread *t)
     unlink_locked(t);
     pass_locked();
     pthread_mutex_unlock(&lock);
+}
+
+/* The generator goes on where it was, in the child as in the parent. Another thread may have held
+ * the lock, and nobody is there to give it back. */
+void fk_sched_forked(struct thread *t)
+{
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&t->sched.mine, NULL);
+    t->sched.next = NULL;
+    first = turn = t;
+    watched = false;
 }
 
 /* --- the turn ------------------------------------------------------------------------------ */

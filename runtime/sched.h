@@ -20,6 +20,8 @@
 void fk_sched_add(struct thread *);
 void fk_sched_forget(struct thread *); /* made, but never started */
 void fk_sched_end(struct thread *);    /* the caller's, domain given back; it may be freed after */
+/* In the child of a fork: the running thread, which has the turn, is the only one. */
+void fk_sched_forked(struct thread *);
 
 void fk_sched_acquire(struct thread *); /* waits for the turn */
 void fk_sched_outside(struct thread *); /* a blocking section begins; ends with acquire */

@@ -154,19 +154,20 @@ static void *tick(void *p)
     return p;
 }
 
+static pthread_mutex_t ticker_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool ticking;
+
 static void start_ticker(void)
 {
     if (fk_check.scheduled) /* not by the clock */
         return;
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static bool started;
     pthread_t t;
-    pthread_mutex_lock(&lock);
-    if (!started && pthread_create(&t, NULL, tick, NULL) == 0) {
+    pthread_mutex_lock(&ticker_lock);
+    if (!ticking && pthread_create(&t, NULL, tick, NULL) == 0) {
         pthread_detach(t);
-        started = true;
+        ticking = true;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&ticker_lock);
 }
 
 /* --- life ---------------------------------------------------------------------------------------- */
@@ -264,6 +265,24 @@ value caml_thread_new(value closure)
     pthread_detach(id);
     start_ticker();
     return descr;
+}
+
+/* The others' fibers are found unreachable by the next major cycle; locks that they held or waited
+ * for are new. The domain's first thread stays, as a state that nobody runs. */
+void fk_thread_forked(void)
+{
+    struct domain *d = fk_self;
+    struct thread *self = d->current;
+    for (struct thread *t = d->threads->next; t; t = t->next)
+        if (t != self)
+            unlink_thread(d, t);
+    pthread_mutex_init(&d->master, NULL);
+    pthread_cond_init(&d->master_free, NULL);
+    d->master_waiters = 0;
+    pthread_mutex_init(&ticker_lock, NULL);
+    ticking = false;
+    if (fk_check.scheduled)
+        fk_sched_forked(self);
 }
 
 /* 5.4. The system keeps 15 bytes. */

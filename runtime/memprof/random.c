@@ -18,21 +18,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "splitmix.h"
 #include "vector.h"
-
-static uint64_t splitmix64(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
 
 void fk_random_seed(fk_random *r, uint64_t seed)
 {
     memset(r, 0, sizeof *r);
     for (int lane = 0; lane < FK_RANDOM_BLOCK; lane++) {
-        uint64_t a = splitmix64(&seed), b = splitmix64(&seed);
+        uint64_t a = fk_splitmix64(&seed), b = fk_splitmix64(&seed);
         r->state[0][lane] = (uint32_t)a;
         r->state[1][lane] = (uint32_t)(a >> 32);
         r->state[2][lane] = (uint32_t)b;

@@ -65,8 +65,34 @@ let queue () =
   join_all consumers;
   Printf.printf "%d %d %d = %d\n" sums.(0) sums.(1) sums.(2) (Array.fold_left ( + ) 0 sums)
 
+(* A child has the thread that forked, and goes on with the numbers that the parent goes on with. *)
+let fork more =
+  let names = Buffer.create 300 and stop = Atomic.make false in
+  let step who = Buffer.add_string names (Sys.opaque_identity (String.make 1 who)) in
+  let rec endless who () = if not (Atomic.get stop) then (step who; Thread.yield (); endless who ()) in
+  let steps who () = for _ = 1 to 20 do step who; Thread.yield () done in
+  let others = List.map (fun who -> Thread.create (endless who) ()) [ 'a'; 'b' ] in
+  steps 'm' ();
+  let show who = print_endline (who ^ Buffer.contents names) in
+  match Unix.fork () with
+  | 0 ->
+    Buffer.clear names;
+    let t = if more then Some (Thread.create (steps 'x') ()) else None in
+    steps 'c' ();
+    Option.iter Thread.join t;
+    Gc.full_major ();
+    show "child "
+  | pid ->
+    let before = Buffer.contents names in
+    let ended = snd (Unix.waitpid [] pid) = Unix.WEXITED 0 in
+    Atomic.set stop true;
+    List.iter Thread.join others;
+    print_endline ("parent " ^ before ^ string_of_bool ended)
+
 let () =
   match Sys.argv.(1) with
+  | "fork" -> fork false
+  | "fork-more" -> fork true
   | "order" -> order ()
   | "race" -> race ()
   | "deadlock" -> deadlock ()
