@@ -186,22 +186,41 @@ typedef struct {
     fk_symbol s;
     char stem[MAX_STEM];
     bool named; /* the function's symbol tells its name */
+    bool anonymous;
 } owner;
+
+/* How well a definition's name fits a function. */
+typedef enum { FITS_NOT, FITS_AROUND /* or inside */, FITS } fitness;
 
 static void find_owner(const fk_check *c, const fk_descr *d, owner *o)
 {
     fk_table_info_get(c->table, &o->info);
-    o->named = fk_image_symbol_at(c->image, d->retaddr - 1, &o->s) == FK_OK &&
-               stem_of(o->s.name, o->info.module, o->stem) && strncmp(o->stem, "fun", 4) != 0;
+    bool stem = fk_image_symbol_at(c->image, d->retaddr - 1, &o->s) == FK_OK &&
+                stem_of(o->s.name, o->info.module, o->stem);
+    o->anonymous = stem && strcmp(o->stem, "fun") == 0;
+    o->named = stem && !o->anonymous;
 }
+
+/* `part` is the last dotted part: "Foo.f.loop" of loop, "Foo.f.(fun)" of an anonymous function. */
+static bool ends_in(const char *name, const char *part)
+{
+    size_t n = strlen(name), k = strlen(part);
+    n -= n > 0 && name[n - 1] == ')';
+    if (n < k || strncmp(name + n - k, part, k) != 0)
+        return false;
+    return n == k || name[n - k - 1] == '.' || name[n - k - 1] == '(';
+}
+
+/* Does the definition `name` fit a function of that stem? */
+typedef bool fits(const char *name, const char *stem);
 
 /* The compiler adds suffixes to functions that it splits: optional arguments, tail calls modulo
  * constructor. */
-static bool names_function(const char *defname, const char *stem)
+static bool fits_split(fits *fit, const char *defname, const char *stem)
 {
     static const char *const suffixes[] = {"_inner", "_dps"};
     size_t n = strlen(stem);
-    if (has_part(defname, stem))
+    if (fit(defname, stem))
         return true;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         size_t k = strlen(suffixes[i]);
@@ -210,17 +229,25 @@ static bool names_function(const char *defname, const char *stem)
             continue;
         memcpy(cut, stem, n - k);
         cut[n - k] = 0;
-        if (has_part(defname, cut))
+        if (fit(defname, cut))
             return true;
     }
     return false;
 }
 
+static fitness fitness_of(const owner *o, const char *defname)
+{
+    if ((o->named || o->anonymous) && fits_split(ends_in, defname, o->stem))
+        return FITS;
+    return o->named && fits_split(has_part, defname, o->stem) ? FITS_AROUND : FITS_NOT;
+}
+
 /* --- records and their owners ------------------------------------------------------------------
  *
- * A local function that was compiled into its caller has no frame of its own in a chain, so names alone
- * prove nothing. A record whose name fits the function of one descriptor, and which another function's
- * descriptor leads to as well, does: the second one leads to the place of the first. */
+ * A local function that was compiled into its caller has no frame of its own in a chain, so names
+ * alone prove nothing. A record whose name fits the function of one descriptor, and which a
+ * descriptor of another function, that it fits less, leads to as well, does: the second one leads
+ * to the place of the first. */
 
 static int compare(const void *a, const void *b)
 {
@@ -243,8 +270,14 @@ static bool add_owned(fk_check *c, uint64_t record)
     return true;
 }
 
-/* All records of the table that a descriptor of the function they name leads to. Made when the first
- * question comes. */
+/* A record, and how well its name fits the function that leads to it. */
+static uint64_t owned_key(uint64_t record, fitness fit)
+{
+    return record << 1 | (fit == FITS);
+}
+
+/* All records of the table that a descriptor of the function they name leads to. Made when the
+ * first question comes. */
 static void collect_owned(fk_check *c)
 {
     fk_cursor cursor;
@@ -265,17 +298,26 @@ static void collect_owned(fk_check *c)
             if (!outermost(c, &d, i, &f))
                 continue;
             c->owned.with_g &= in_module(f.defname, o.info.module);
-            if (o.named && names_function(f.defname, o.stem))
-                memory = add_owned(c, fk_descr_debuginfo(&d, i));
+            fitness fit = fitness_of(&o, f.defname);
+            if (fit != FITS_NOT)
+                memory = add_owned(c, owned_key(fk_descr_debuginfo(&d, i), fit));
         }
     }
     if (c->owned.count > 0)
         qsort(c->owned.list, c->owned.count, sizeof *c->owned.list, compare);
 }
 
-static bool belongs_elsewhere(const fk_check *c, uint64_t record)
+static bool is_owned(const fk_check *c, uint64_t key)
 {
-    return c->owned.count > 0 && bsearch(&record, c->owned.list, c->owned.count, sizeof record, compare) != NULL;
+    return c->owned.count > 0 &&
+           bsearch(&key, c->owned.list, c->owned.count, sizeof key, compare) != NULL;
+}
+
+/* Its name fits another function that leads to it better than `fit`. */
+static bool belongs_elsewhere(const fk_check *c, uint64_t record, fitness fit)
+{
+    return is_owned(c, owned_key(record, FITS)) ||
+           (fit == FITS_NOT && is_owned(c, owned_key(record, FITS_AROUND)));
 }
 
 /* Each slot on its own: a block that was inlined still lies in this function. false: said. In a unit
@@ -284,7 +326,8 @@ static bool belongs_elsewhere(const fk_check *c, uint64_t record)
 static bool check_owner(fk_check *c, const fk_descr *d, uint32_t i, const owner *o, const fk_frame *f)
 {
     bool foreign = o->info.module[0] != 0 && !in_module(f->defname, o->info.module);
-    if (!foreign && (!o->named || names_function(f->defname, o->stem)))
+    fitness fit = fitness_of(o, f->defname);
+    if (!foreign && (!o->named || fit == FITS))
         return true;
     if (c->owned.of != c->table)
         collect_owned(c);
@@ -292,7 +335,7 @@ static bool check_owner(fk_check *c, const fk_descr *d, uint32_t i, const owner 
         fk_check_pass(c, FK_RULE_DEBUG_FUNCTION, "the module was compiled without -g: locations of inlined code only");
         return false;
     }
-    if (!belongs_elsewhere(c, fk_descr_debuginfo(d, i)))
+    if (!belongs_elsewhere(c, fk_descr_debuginfo(d, i), fit))
         return true;
     fk_check_say(c, FK_RULE_DEBUG_FUNCTION, FK_VERDICT_SUSPECT, d,
                  "slot %u ends in %.100s, and code of that function has the same record; this code belongs to %.100s", i,

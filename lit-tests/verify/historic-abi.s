@@ -7,7 +7,7 @@
 # CHECK: wrong   abi-stack  camlF.little+
 # CHECK-NEXT: the function takes 32 bytes of the stack: the check must ask for 344, it asks for 336
 # CHECK: wrong   abi-poll  camlF.spin+
-# CHECK-NEXT: can go round without an allocation, a poll or a call
+# CHECK-NEXT: can go round without an allocation or a poll
 # CHECK: abi-stack 3 2 0 0{{$}}
 # CHECK: abi-poll 4 1 0 0{{$}}
         .text

@@ -4,6 +4,8 @@
 # RUN: not ftdump --verify=alloc,frame,live,abi --function='camlF.*' %t.o | FileCheck %s
 # RUN: ftdump --verify=alloc,frame,live --function='camlOk.*' %t.o | FileCheck --check-prefix=OK %s
 # OK: 0 wrong, 0 suspect
+# CHECK: wrong   frame-size  camlF.wrapped+
+# CHECK-NEXT: the frame size is 16, the code has brought the stack pointer down by 65552 bytes
 # CHECK: wrong   alloc-decrement  camlF.lengths+
 # CHECK-NEXT: the 2 blocks take 40 bytes with their headers, the fast path takes 48
 # CHECK: wrong   alloc-header  camlF.order+
@@ -12,13 +14,20 @@
 # CHECK-NEXT: the next safepoint is reached with 0 headers and 1 fields of the new blocks not stored
 # CHECK: wrong   alloc-branch  camlF.signed+
 # CHECK-NEXT: the collector is called when young < (signed) limit
+# CHECK: suspect live-missing  camlF.poll+
 # CHECK: suspect live-missing  camlF.derived+
 # CHECK-NEXT: points into a block crosses this safepoint unlisted and is dereferenced
 # CHECK: wrong   live-init  camlF.branch+
 # CHECK: wrong   abi-stack  camlF.branch+
 # CHECK-NEXT: bytes of the stack, calls OCaml code and does not check that they are there
 # CHECK: wrong   abi-reserved  camlF.domain+
+# CHECK: wrong   frame-return  camlF.left+
+# CHECK-NEXT: with the stack pointer 16 bytes below where it entered
+# CHECK: wrong   abi-stack  camlF.little+
+# CHECK-NEXT: the function takes 16 bytes of the stack: the check must ask for 328, it asks for 320
 # CHECK: wrong   abi-poll  camlF.spin+
+# CHECK: frame-size {{.*}} 1{{$}}
+# CHECK: the stack pointer cannot be followed to the call
 #define A x0
 #define B x1
 #define P x2
@@ -90,5 +99,30 @@
         .endm
         .macro DOMAIN
         mov x28, x0
+        .endm
+        .macro DROP
+        sub sp, sp, #16, lsl #12
+        .endm
+        .macro LIFT
+        add sp, sp, #16, lsl #12
+        .endm
+        .macro DROP16
+        sub sp, sp, #16
+        .endm
+        .macro WILD
+        sub sp, sp, x0
+        .endm
+        .macro GROW l
+        ldr x16, [x28, #40]
+        add x16, x16, #ASK
+        cmp sp, x16
+        b.lo \l
+        .endm
+        .macro GROWN l
+        mov x16, #34
+        stp x16, x30, [sp, #-16]!
+        bl caml_call_realloc_stack
+        ldp x16, x30, [sp], #16
+        b \l
         .endm
 #include "historic.inc"

@@ -4,6 +4,8 @@
 # RUN: not ftdump --verify=alloc,frame,live,abi --function='camlF.*' %t.o | FileCheck %s
 # RUN: ftdump --verify=alloc,frame,live --function='camlOk.*' %t.o | FileCheck --check-prefix=OK %s
 # OK: 0 wrong, 0 suspect
+# CHECK: wrong   frame-size  camlF.wrapped+
+# CHECK-NEXT: the frame size is 48, the code has brought the stack pointer down by 65584 bytes
 # CHECK: wrong   alloc-decrement  camlF.lengths+
 # CHECK-NEXT: the 2 blocks take 40 bytes with their headers, the fast path takes 48
 # CHECK: wrong   alloc-header  camlF.order+
@@ -12,13 +14,20 @@
 # CHECK-NEXT: the next safepoint is reached with 0 headers and 1 fields of the new blocks not stored
 # CHECK: wrong   alloc-branch  camlF.signed+
 # CHECK-NEXT: the collector is called when young < (signed) limit
+# CHECK: suspect live-missing  camlF.poll+
 # CHECK: suspect live-missing  camlF.derived+
 # CHECK-NEXT: points into a block crosses this safepoint unlisted and is dereferenced
 # CHECK: wrong   live-init  camlF.branch+
 # CHECK: wrong   abi-stack  camlF.branch+
 # CHECK-NEXT: bytes of the stack, calls OCaml code and does not check that they are there
 # CHECK: wrong   abi-reserved  camlF.domain+
+# CHECK: wrong   frame-return  camlF.left+
+# CHECK-NEXT: with the stack pointer 16 bytes below where it entered
+# CHECK: wrong   abi-stack  camlF.little+
+# CHECK-NEXT: the function takes 48 bytes of the stack: the check must ask for 360, it asks for 352
 # CHECK: wrong   abi-poll  camlF.spin+
+# CHECK: frame-size {{.*}} 1{{$}}
+# CHECK: the stack pointer cannot be followed to the call
 #define A 3
 #define B 4
 #define P 5
@@ -92,5 +101,31 @@
         .endm
         .macro DOMAIN
         mr 30, 3
+        .endm
+        .macro DROP
+        addis 1, 1, -1
+        .endm
+        .macro LIFT
+        addis 1, 1, 1
+        .endm
+        .macro DROP16
+        addi 1, 1, -16
+        .endm
+        .macro WILD
+        subf 1, 3, 1
+        .endm
+        .macro GROW l
+        ld 11, 40(30)
+        addi 11, 11, ASK
+        cmpld 1, 11
+        blt \l
+        .endm
+        .macro GROWN l
+        mflr 28
+        li 27, 34
+        bl caml_call_realloc_stack
+        nop
+        mtlr 28
+        b \l
         .endm
 #include "historic.inc"

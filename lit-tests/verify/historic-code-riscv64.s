@@ -4,6 +4,8 @@
 # RUN: not ftdump --verify=alloc,frame,live,abi --function='camlF.*' %t.o | FileCheck %s
 # RUN: ftdump --verify=alloc,frame,live --function='camlOk.*' %t.o | FileCheck --check-prefix=OK %s
 # OK: 0 wrong, 0 suspect
+# CHECK: wrong   frame-size  camlF.wrapped+
+# CHECK-NEXT: the frame size is 16, the code has brought the stack pointer down by 65552 bytes
 # CHECK: wrong   alloc-decrement  camlF.lengths+
 # CHECK-NEXT: the 2 blocks take 40 bytes with their headers, the fast path takes 48
 # CHECK: wrong   alloc-header  camlF.order+
@@ -12,13 +14,20 @@
 # CHECK-NEXT: the next safepoint is reached with 0 headers and 1 fields of the new blocks not stored
 # CHECK: wrong   alloc-branch  camlF.signed+
 # CHECK-NEXT: the collector is called when young < (signed) limit
+# CHECK: suspect live-missing  camlF.poll+
 # CHECK: suspect live-missing  camlF.derived+
 # CHECK-NEXT: points into a block crosses this safepoint unlisted and is dereferenced
 # CHECK: wrong   live-init  camlF.branch+
 # CHECK: wrong   abi-stack  camlF.branch+
 # CHECK-NEXT: bytes of the stack, calls OCaml code and does not check that they are there
 # CHECK: wrong   abi-reserved  camlF.domain+
+# CHECK: wrong   frame-return  camlF.left+
+# CHECK-NEXT: with the stack pointer 16 bytes below where it entered
+# CHECK: wrong   abi-stack  camlF.little+
+# CHECK-NEXT: the function takes 16 bytes of the stack: the check must ask for 328, it asks for 320
 # CHECK: wrong   abi-poll  camlF.spin+
+# CHECK: frame-size {{.*}} 1{{$}}
+# CHECK: the stack pointer cannot be followed to the call
 #define A a0
 #define B a1
 #define P a2
@@ -87,5 +96,34 @@
         .endm
         .macro DOMAIN
         mv s11, a0
+        .endm
+        .macro DROP
+        li t0, -65536
+        add sp, sp, t0
+        .endm
+        .macro LIFT
+        li t0, 65536
+        add sp, sp, t0
+        .endm
+        .macro DROP16
+        addi sp, sp, -16
+        .endm
+        .macro WILD
+        sub sp, sp, a0
+        .endm
+        .macro GROW l
+        ld t1, 40(s11)
+        addi t1, t1, ASK
+        bltu sp, t1, \l
+        .endm
+        .macro GROWN l
+        li t1, 34
+        addi sp, sp, -16
+        sd t1, 0(sp)
+        sd ra, 8(sp)
+        call caml_call_realloc_stack
+        ld ra, 8(sp)
+        addi sp, sp, 16
+        j \l
         .endm
 #include "historic.inc"

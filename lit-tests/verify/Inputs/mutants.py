@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""mutants.py FTDUMP FILE [SEED] [CLASS... -v --stripped]: seeds faults into copies of FILE, one in each function, and
-counts how many ftdump --verify reports in the function that was changed.
+"""mutants.py FTDUMP FILE [SEED] [CLASS... -v --stripped]: seeds faults into copies of FILE, one in
+each function, and counts how many ftdump --verify reports in the function that was changed.
 
-A class changes one field of one descriptor or one instruction of the code. One run judges
-thousands of mutants. There are three copies: one for the fields, one for dropped roots alone (one root of one
-descriptor of each function that has any: no other class takes the easy ones away), one for the code. Each class
-prints `CLASS caught/seeded`; exit 1 when a class falls below its share, or when a function that was not
-changed is reported. Code that was changed may take a block where it took none before: live-missing believes it,
-and what it then says of callers does not count as a report of the innocent."""
+A class changes one field of one descriptor or one instruction of the code. One run judges thousands
+of mutants. There are four copies: one for the fields, one for dropped roots alone (one root of one
+descriptor of each function that has any: no other class takes the easy ones away), one for the code,
+one for the polls of loops. Each class prints `CLASS caught/seeded`; exit 1 when a class falls below
+its share, or when a function that was not changed is reported. Code that was changed may take a block
+where it took none before: live-missing believes it, and what it then says of callers does not count
+as a report of the innocent."""
 import json
 import os
 import random
@@ -278,19 +279,73 @@ SPILL = {"amd64": (pattern(rb"H\x89[\x44\x4c\x54\x5c\x6c\x74\x7c]\$(.)"), "B", 8
          "riscv64": (words(0x00013023, 0x000ff07f), "I", 1 << 10)}
 
 
+def some_place(p, find):
+    """Address of one of the instructions in the function, up to the descriptor; None: there is none."""
+    start = p.retaddr - p.d["offset"]
+    lo = p.elf.at(start)
+    places = list(find(bytes(p.elf.data[lo:lo + p.d["offset"]]), p.elf.end))
+    return start + random.choice(places) if places else None
+
+
 def change(where):
     def mutate(p):
-        if p.arch not in where:
-            return False
         find, fmt, add = where[p.arch]
-        start = p.retaddr - p.d["offset"]
-        lo = p.elf.at(start)
-        places = list(find(bytes(p.elf.data[lo:lo + p.d["offset"]]), p.elf.end))
-        if not places:
+        place = some_place(p, find)
+        if place is None:
             return False
-        at = start + random.choice(places)
         size = {"B": 8, "H": 16, "I": 32}[fmt]
-        p.elf.write(fmt, at, (p.elf.read(fmt, at) + add) & ((1 << size) - 1))
+        p.elf.write(fmt, place, (p.elf.read(fmt, place) + add) & ((1 << size) - 1))
+        return True
+    return mutate
+
+
+# --- the poll of a loop -----------------------------------------------------------------------
+
+# The branch back to the loop's top while young is above the limit, in front of the jump to the
+# call of the collector; power calls it by the branch itself, in front of the jump to the top.
+def branches_back(code, end, is_compare, is_branch, is_jump, is_back):
+    for o in range(0, len(code) - 11, 4):
+        compare, branch, jump = struct.unpack_from(end + "III", code, o)
+        if is_compare(compare) and is_branch(branch) and is_jump(jump) and is_back(branch, jump):
+            yield o + 4
+
+
+def arm64_polls(code, end):
+    return branches_back(code, end, lambda w: w == 0xeb10037f, lambda w: w & 0xff00001f == 0x54000008,
+                         lambda w: w >> 26 == 5, lambda branch, _: branch >> 23 & 1)
+
+
+def power_polls(code, end):
+    return branches_back(code, end, lambda w: w & 0xffff07fe == 0x7c3f0040,
+                         lambda w: w & 0xff9f0003 == 0x41800001, lambda w: w >> 26 == 18 and not w & 3,
+                         lambda _, jump: jump >> 25 & 1)
+
+
+def riscv64_polls(code, end):
+    return branches_back(code, end, lambda w: w & 0xfffff07f == 0x000db003,
+                         lambda w: w & 0xff07f == 0xd7063, lambda w: w & 0xfff == 0x6f,
+                         lambda branch, _: branch >> 31)
+
+
+# arch: (where the branch is, its format, the branch the other way round, the branch without a condition)
+POLL = {"amd64": (pattern(rb"M;>(w[\x80-\xff]|\x0f\x87...\xff)[\xe9\xeb]"), "H",
+                  lambda w: w ^ (0x100 if w & 255 == 0x0f else 1),
+                  lambda w: 0xe990 if w & 255 == 0x0f else w & 0xff00 | 0xeb),
+        "arm64": (arm64_polls, "I", lambda w: w ^ 1,
+                  lambda w: 0x14000000 | (w >> 5 & 0x7ffff) | 0x3f80000),
+        "power": (power_polls, "I", lambda w: w ^ 0x01000000, lambda w: 0x60000000),
+        "s390x": (pattern(rb"\xe3\xb0\xa0\x00\x00\x21(\xc0.)\xff...\xc0\xf4"), "H",
+                  lambda w: w ^ 0xf0, lambda w: w | 0xf0),
+        "riscv64": (riscv64_polls, "I", lambda w: w ^ 0x1000, lambda w: w & 0xfe000f80 | 0x63)}
+
+
+def poll(which):
+    def mutate(p):
+        find, fmt = POLL[p.arch][:2]
+        place = some_place(p, find)
+        if place is None:
+            return False
+        p.elf.write(fmt, place, POLL[p.arch][which](p.elf.read(fmt, place)))
         return True
     return mutate
 
@@ -305,12 +360,20 @@ CLASSES = {  # name: what changes, the share that must be caught
     "lengths_too_long": (lengths_too_long, 0.99), "code_decrement": (change(DECREMENT), 0.99),
     "code_header": (change(HEADER), 0.99), "code_sp_adjust": (change(SP_ADJUST), 0.99),
     "code_spill": (change(SPILL), 0.0), "code_stack": (change(STACK), 0.99),
+    "poll_inverted": (poll(2), 0.99), "poll_removed": (poll(3), 0.99),
 }
+
+
+RARE = "code_header", "code_stack", "lengths_merged"  # a small or old program may not have any
 
 
 def run(ftdump, *args):
     p = subprocess.run([ftdump, "--output-style=json", *args], stdout=subprocess.PIPE)
     return json.loads(p.stdout)
+
+
+def changes_code(names):
+    return any(n.startswith(("code_", "poll_")) for n in names)
 
 
 def seed_all(elf, doc, names):
@@ -325,6 +388,8 @@ def seed_all(elf, doc, names):
     left, seeded = list(names), {}
     for function in order:
         d = random.choice(functions[function])
+        if changes_code(names):  # all of the function
+            d = max(functions[function], key=lambda d: d["offset"])
         for name in random.sample(left, len(left)):
             if CLASSES[name][0](Point(elf, d, doc["arch"])):
                 seeded[function] = (name, d["address"])
@@ -342,13 +407,13 @@ def report(seeded, found, names, of_descr, verbose):
     for name in names:
         of = [f for f, (n, _) in seeded.items() if n == name]
         caught = sum(f in blamed for f in of)
-        bad += caught < CLASSES[name][1] * len(of) or (not of and name not in ("code_header", "code_stack", "lengths_merged"))
+        bad += caught < CLASSES[name][1] * len(of) or (not of and name not in RARE)
         print("%s %d/%d" % (name, caught, len(of)))
         if verbose:
             print("".join("  lives: %s %s\n" % (f, seeded[f][1]) for f in of if f not in blamed)[:4000], end="")
     # a return address that was moved onto another's blames that one too
     unique = {x["descriptor"].get("function") for x in found if x["rule"] == "retaddr-unique"}
-    told = "live-missing" if any(n.startswith("code_") for n in names) else None
+    told = "live-missing" if changes_code(names) else None
     innocent = {f for f, rule in blame if rule != told} - set(seeded) - unique
     if verbose:
         print(sorted(innocent, key=str)[:20])
@@ -377,9 +442,9 @@ def main(ftdump, path, seed="1", *names):
     with open(path, "rb") as f:
         clean = f.read()
     doc = run(ftdump, path)
-    code = [n for n in names if n.startswith("code_")]
-    dropped = [n for n in names if n == "root_dropped"]
-    groups = [n for n in names if n not in code + dropped], dropped, code
+    alone = "root_dropped", "code_", "poll_"  # a copy for each
+    groups = [[n for n in names if n.startswith(a)] for a in alone]
+    groups.insert(0, [n for n in names if not n.startswith(alone)])
     results = [judge(ftdump, clean, doc, g, flags) for g in groups]
     bad, total, innocent = (sum(r[i] for r in results) for i in range(3))
     print("%d mutants, innocent functions reported: %d" % (total, innocent))
