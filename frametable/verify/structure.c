@@ -52,13 +52,13 @@ static void frame_multiple(fk_check *c, const fk_descr *d)
 
 static bool slot_ok(fk_check *c, const fk_descr *d, int32_t offset)
 {
-    unsigned word = fk_image_word(c->image);
-    if (offset >= (int32_t)c->abi->frame_reserved && offset % (int32_t)word == 0 &&
-        (uint32_t)offset + word <= d->frame_size + c->abi->frame_reserved)
+    int32_t word = (int32_t)fk_image_word(c->image), first = c->abi->frame_reserved;
+    int32_t end = (int32_t)d->frame_size + (c->abi->ra_offset < 0 ? c->abi->ra_offset : 0);
+    if (offset >= first && offset % word == 0 && offset + word <= end)
         return true;
     fk_check_say(c, FK_RULE_LIVE_SLOT, FK_VERDICT_WRONG, d,
-                 "a root at [%d] in a frame of %u bytes: slots are words from %u on, inside the frame", offset,
-                 d->frame_size, c->abi->frame_reserved);
+                 "a root at [%d] in a frame of %u bytes: slots are the words from %d up to %d", offset,
+                 d->frame_size, first, end);
     return false;
 }
 

@@ -19,6 +19,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from mutants import Elf, UNIT, run  # noqa: E402
@@ -123,10 +124,11 @@ class Frames:
 
 
 def operand(elf, at):
-    """Adds 1 << 3 (or 1) to a ULEB of one byte; False when it has more."""
-    if at is None or elf.data[at] & 128 or elf.data[at] >= 120:
+    """Changes a LEB of one byte by a word (small ones by 1); False when it has more bytes."""
+    if at is None or elf.data[at] & 128:
         return False
-    elf.data[at] += 8 if elf.data[at] >= 8 else 1
+    value = elf.data[at]
+    elf.data[at] += 1 if value < 8 else 8 if value < 120 else -8
     return True
 
 
@@ -147,16 +149,25 @@ def seed_frame(elf, points, unit):
     return {d["address"] for d in points}
 
 
+def signed(value, bits):
+    return value - (1 << bits) if value >> (bits - 1) & 1 else value
+
+
 def call_word(elf, arch, d):
-    """(position, target) of the direct call before a return address."""
+    """(position, target) of the direct call before a return address; None: it is none."""
     ret = int(d["retaddr"], 16)
     if arch == "amd64" and elf.read("B", ret - 5) == 0xe8:
         return ret - 4, ret + elf.read("i", ret - 4)
-    if arch == "arm64" and elf.read("I", ret - 4) >> 26 == 0x25:
-        n = elf.read("I", ret - 4) & 0x3ffffff
-        return ret - 4, ret - 4 + 4 * (n - (1 << 26) if n >> 25 else n)
     if arch == "s390x" and elf.read("H", ret - 6) == 0xc0e5:
         return ret - 4, ret - 6 + 2 * elf.read("i", ret - 4)
+    word = elf.read("I", ret - 4)
+    if arch == "arm64" and word >> 26 == 0x25:
+        return ret - 4, ret - 4 + 4 * signed(word & 0x3ffffff, 26)
+    if arch == "power" and word >> 26 == 18 and word & 3 == 1:
+        return ret - 4, ret - 4 + signed(word & 0x3fffffc, 26)
+    if arch == "riscv64" and word & 0xfffff == 0x080e7 and elf.read("I", ret - 8) & 0xfff == 0x97:
+        high = signed(elf.read("I", ret - 8) & 0xfffff000, 32)
+        return ret - 8, ret - 8 + high + signed(word >> 20, 12)
     return None
 
 
@@ -164,51 +175,115 @@ def aim(elf, arch, at, to):
     """The call whose field is at `at` goes to `to`."""
     if arch == "amd64":
         elf.write("i", at, to - at - 4)
+    elif arch == "s390x":
+        elf.write("i", at, (to - at + 2) // 2)
     elif arch == "arm64":
         elf.write("I", at, 0x94000000 | (to - at) // 4 & 0x3ffffff)
+    elif arch == "power":
+        elf.write("I", at, 0x48000001 | (to - at) & 0x3fffffc)
     else:
-        elf.write("i", at, (to - at + 2) // 2)
+        elf.write("I", at, (to - at + 0x800) & 0xfffff000 | 0x97)
+        elf.write("I", at + 4, ((to - at) & 0xfff) << 20 | 0x080e7)
+
+
+def symbol(elf, name):
+    """Address of a symbol that the file exports."""
+    shoff, = struct.unpack_from(elf.end + "Q", elf.data, 40)
+    shentsize, shnum = struct.unpack_from(elf.end + "HH", elf.data, 58)
+    for i in range(shnum):
+        at = shoff + i * shentsize
+        _, kind, _, _, off, size, link = struct.unpack_from(elf.end + "IIQQQQI", elf.data, at)
+        if kind != 11:
+            continue
+        strings, = struct.unpack_from(elf.end + "Q", elf.data, shoff + link * shentsize + 24)
+        for sym in range(off, off + size, 24):
+            first = strings + struct.unpack_from(elf.end + "I", elf.data, sym)[0]
+            if elf.data[first:first + len(name) + 1] == name + b"\0":
+                return struct.unpack_from(elf.end + "Q", elf.data, sym + 8)[0]
+    raise SystemExit("no symbol %s" % name)
 
 
 def seed_callees(elf, arch, points):
-    """Each call goes where the last one of the other kind went."""
-    last, seeded = {}, set()
+    """Calls of functions go to the collector; calls of the collector go where the last other went."""
+    collector, seeded, last = symbol(elf, b"caml_call_gc"), set(), None
+    collector += 8 if arch == "power" else 0  # its local entry
     for d in points:
         call = call_word(elf, arch, d)
-        if not call or (d["allocs"] is None and d["frame_size"] is None):
+        if not call:
             continue
-        kind = d["allocs"] is not None
-        if kind not in last:
-            last[kind] = call[1]
-        if (not kind) not in last:
-            continue
-        aim(elf, arch, call[0], last[not kind])
-        seeded.add(d["address"])
-        last[kind] = last[kind] if kind else call[1]
+        allocates = d["allocs"] is not None
+        if not allocates or last:
+            aim(elf, arch, call[0], last if allocates else collector)
+            seeded.add(d["address"])
+        last = last if allocates else call[1]
     return seeded
 
 
-def offset_at(d):
-    """Where the first debug offset of a descriptor lies, and what it counts from."""
-    at = int(d["address"], 16) + 12 + 2 * len(d["live"])
-    if d["allocs"] is not None:
-        at += 1 + len(d["allocs"])
-    return (at + 3) & ~3
+# --- locations -------------------------------------------------------------------------------
+
+class Location:
+    """The first block's location of a descriptor: the line table has it too."""
+
+    def __init__(self, elf, d):
+        self.d = d
+        self.at = int(d["address"], 16) + 12 + 2 * len(d["live"])
+        if d["allocs"] is not None:
+            self.at += 1 + len(d["allocs"])
+        self.at = (self.at + 3 & ~3) + 4 * (len(d["debuginfo"]) - 1)
+        self.record = self.at + elf.read("I", self.at)
+        self.place = d["debuginfo"][-1][0]["line"], d["debuginfo"][-1][0]["file"]
+
+    def lead_to(self, elf, record):
+        elf.write("i", self.at, record - self.at)
+
+
+def functions(elf, points):
+    """Locations of each function of each module: {module: {function: [Location]}}."""
+    found = {}
+    for d in points:
+        if d.get("debuginfo") and d["debuginfo"][-1]:
+            of = found.setdefault(module_of[d["address"]], {})
+            of.setdefault(d["function"], []).append(Location(elf, d))
+    return found
 
 
 def seed_locations(elf, points):
-    seeded, before = set(), None
-    for d in points:
-        if not d.get("debuginfo") or d["debuginfo"][-1] is None:
-            continue
-        at = offset_at(d) + 4 * (len(d["debuginfo"]) - 1)
-        here = at + elf.read("i", at), d["function"], d["debuginfo"][-1][0]
-        if before and before[1] != here[1] and (before[2]["line"], before[2]["file"]) != (here[2]["line"], here[2]["file"]):
-            elf.write("i", at, before[0] - at)
-            seeded.add(d["address"])
-        before = here
+    """In one function of three, so that the record's owner still says whose it is."""
+    seeded = set()
+    for of in functions(elf, points).values():
+        neighbours = list(of.values())
+        for one, two in list(zip(neighbours, neighbours[1:]))[::3]:
+            here, other = random.choice(two), random.choice(one)
+            if here.place != other.place:
+                here.lead_to(elf, other.record)
+                seeded.add(here.d["address"])
     return seeded
 
+
+def seed_offsets(elf, points):
+    """One word further than the record's beginning."""
+    seeded = set()
+    for of in functions(elf, points).values():
+        for found in list(of.values())[::3]:
+            here = random.choice(found)
+            here.lead_to(elf, here.record + 4)
+            seeded.add(here.d["address"])
+    return seeded
+
+
+def seed_lines(elf, points):
+    """The line of a record that only one descriptor leads to is one more."""
+    all_of = [x for of in functions(elf, points).values() for found in of.values() for x in found]
+    uses, seeded = Counter(x.record for x in all_of), set()
+    for x in random.sample(all_of, len(all_of) // 3):
+        if uses[x.record] == 1:
+            wide = elf.read("I", x.record + 4) >> 31
+            elf.write("I", x.record + 4, elf.read("I", x.record + 4) + (1 << (12 if wide else 19)))
+            seeded.add(x.d["address"])
+    return seeded
+
+
+# --- all -------------------------------------------------------------------------------------
 
 module_of = {}
 
@@ -243,16 +318,20 @@ def main(ftdump, path, seed="1"):
     rows = [d for d in points if d["address"] not in bad and module_of[d["address"]] not in bad]
     rows = random.sample(rows, min(MOST, len(rows) // 8))  # most of a module must be left to judge it
     some = random.sample(points, min(MOST, len(points)))
-    good, elf = True, Elf(clean)
-    good &= judge(ftdump, elf, "row", seed_rows(elf, rows, 1), "cfi", 0.99)
-    elf = Elf(clean)
-    good &= judge(ftdump, elf, "return", seed_rows(elf, rows, 2), "cfi", 0.99)
-    elf = Elf(clean)
-    good &= judge(ftdump, elf, "frame", seed_frame(elf, rows, 16 if UNIT[arch] == 4 else 8), "cfi", 0.99)
-    elf = Elf(clean)
-    good &= judge(ftdump, elf, "callee", seed_callees(elf, arch, some), "calls", 0.99)
-    elf = Elf(clean)
-    good &= judge(ftdump, elf, "location", seed_locations(elf, points), "debug", 0.9 if b".debug_line\0" in clean else 0.3)
+    unit = 16 if UNIT[arch] == 4 else 8
+    lines = b".debug_line\0" in clean
+    classes = (  # name, who seeds, groups, least share
+        ("row", lambda elf: seed_rows(elf, rows, 1), "cfi", 0.99),
+        ("return", lambda elf: seed_rows(elf, rows, 2), "cfi", 0.99),
+        ("frame", lambda elf: seed_frame(elf, rows, unit), "cfi", 0.99),
+        ("callee", lambda elf: seed_callees(elf, arch, some), "calls", 0.99),
+        ("location", lambda elf: seed_locations(elf, points), "debug", 0.98 if lines else 0.6),
+        ("offset", lambda elf: seed_offsets(elf, points), "structure,debug", 0.95),
+        ("line", lambda elf: seed_lines(elf, points) if lines else None, "debug", 0.95))
+    good = True
+    for name, seed_class, groups, least in classes:
+        elf = Elf(clean)
+        good &= judge(ftdump, elf, name, seed_class(elf), groups, least)
     print("seed %s: %s" % (seed, "all classes caught" if good else "FAIL"))
     return not good
 

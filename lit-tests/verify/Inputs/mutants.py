@@ -167,7 +167,7 @@ def root_dropped(p):
 
 def free_slots(p):
     low = RESERVED.get(p.arch, 0)
-    return [x for x in range(low, p.d["frame_size"] + low - (8 if not low else 0), 8) if x not in p.live]
+    return [x for x in range(low, p.d["frame_size"] - (0 if low else 8), 8) if x not in p.live]
 
 
 def root_added(p):
