@@ -1,5 +1,6 @@
-/* agree.c - live-agree: the safepoints that one variable crosses say the same of it; and, for live-missing,
- * variables that must be values and are listed nowhere. Both look at webs (webs.h). */
+/* agree.c - live-agree: the safepoints that one variable crosses say the same of it; live-dead: what is
+ * listed crosses; and, for live-missing, variables that must be values and are listed nowhere. All look
+ * at webs (webs.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,19 +27,39 @@ static void name_of(const fk_code *c, const fk_crossing *x, char *buf, size_t si
             snprintf(buf, size, "%s", abi->regs[k].name);
 }
 
-static void blame(fk_code *c, const fk_crossing *x, const fk_opinion *o)
+/* The descriptor of a crossing, NULL: said already, or not one of OCaml's. */
+static const fk_descr *to_say(fk_code *c, const fk_crossing *x, uint8_t flag)
 {
     const fk_descr *d = &c->f.program->descrs[x->descr];
     uint8_t *seen = &c->seen[x->descr - c->f.first];
+    if ((d->flags & FK_DESCR_RETURN_TO_C) || (*seen & flag))
+        return NULL;
+    *seen |= flag;
+    return d;
+}
+
+static void blame(fk_code *c, const fk_crossing *x, const fk_opinion *o)
+{
+    const fk_descr *d = to_say(c, x, FK_SEEN_DIFFERS);
+    uint32_t others = x->listed ? o->unlisted : o->listed;
     char name[24] = "?";
-    if ((d->flags & FK_DESCR_RETURN_TO_C) || (*seen & FK_SEEN_DIFFERS))
+    if (d == NULL)
         return;
-    *seen |= FK_SEEN_DIFFERS;
     name_of(c, x, name, sizeof name);
     fk_check_say(c->check, FK_RULE_LIVE_AGREE, FK_VERDICT_SUSPECT, d,
-                 x->listed ? "%s is a root here, and at %u of the %u safepoints that the same variable crosses it is none"
-                           : "%s is no root here, and at %u of the %u safepoints that the same variable crosses it is one",
-                 name, x->listed ? o->unlisted : o->listed, o->listed + o->unlisted);
+                 "%s is %s root here, and at %u of the %u safepoints that the same variable crosses it is %s",
+                 name, x->listed ? "a" : "no", others, o->listed + o->unlisted, x->listed ? "none" : "one");
+}
+
+static void dead(fk_code *c, const fk_crossing *x)
+{
+    const fk_descr *d = to_say(c, x, FK_SEEN_DEAD);
+    char name[24] = "?";
+    if (d == NULL)
+        return;
+    name_of(c, x, name, sizeof name);
+    fk_check_say(c->check, FK_RULE_LIVE_DEAD, FK_VERDICT_SUSPECT, d,
+                 "%s is a root here, and no path behind this safepoint reads it", name);
 }
 
 /* --- variables that must be values --------------------------------------------------------------- */
@@ -69,40 +90,53 @@ static const char *origin_name(unsigned t)
 
 static void miss(fk_code *c, const fk_crossing *x, unsigned t)
 {
-    const fk_descr *d = &c->f.program->descrs[x->descr];
-    uint8_t *seen = &c->seen[x->descr - c->f.first];
+    const fk_descr *d = to_say(c, x, FK_SEEN_BLAMED);
     char name[24] = "?";
-    if ((d->flags & FK_DESCR_RETURN_TO_C) || (*seen & FK_SEEN_BLAMED))
+    if (d == NULL)
         return;
-    *seen |= FK_SEEN_BLAMED;
     name_of(c, x, name, sizeof name);
     fk_check_say(c->check, FK_RULE_LIVE_MISSING, FK_VERDICT_SUSPECT, d,
                  "%s is no root here; it %s%s and is used behind this safepoint", name, origin_name(t),
                  t & FK_T_DEREFERENCED ? ", serves as the address of a block" : "");
 }
 
-bool fk_agree(fk_code *c)
+/* --- all ------------------------------------------------------------------------------------------ */
+
+static void count_opinions(fk_code *c)
 {
-    fk_webs *w = &c->webs;
-    if (!fk_webs_find(w, &c->f, c->check->facts) || !fk_room(&c->opinions, &c->cap_opinions, w->num, sizeof *c->opinions))
-        return false;
+    const fk_webs *w = &c->webs;
     memset(c->opinions, 0, w->num * sizeof *c->opinions);
     for (size_t k = 0; k < w->num_crossings; k++) {
         const fk_crossing *x = &w->crossings[k];
         ++*(x->listed ? &c->opinions[x->web].listed : &c->opinions[x->web].unlisted);
     }
+}
+
+/* The lesser number of two opinions; of registers only what is missing. */
+static bool is_lesser(const fk_crossing *x, const fk_opinion *o)
+{
+    return o->listed != 0 && o->unlisted != 0 && x->listed == (o->unlisted > o->listed) &&
+           (x->place >= FK_STATE_REGS || !x->listed);
+}
+
+bool fk_agree(fk_code *c)
+{
+    fk_webs *w = &c->webs;
+    if (!fk_webs_find(w, &c->f, c->check->facts) ||
+        !fk_room(&c->opinions, &c->cap_opinions, w->num, sizeof *c->opinions))
+        return false;
+    count_opinions(c);
     for (size_t k = 0; k < w->num_crossings; k++) {
         const fk_crossing *x = &w->crossings[k];
-        const fk_opinion *o = &c->opinions[x->web];
-        if (o->listed != 0 && o->unlisted != 0 && x->listed == (o->unlisted > o->listed) &&
-            (x->place >= FK_STATE_REGS || !x->listed))
-            blame(c, x, o);
+        if (x->web == FK_WEB_NONE)
+            dead(c, x);
+        else if (is_lesser(x, &c->opinions[x->web]))
+            blame(c, x, &c->opinions[x->web]);
     }
     for (size_t k = 0; k < w->num_crossings; k++) {
         const fk_crossing *x = &w->crossings[k];
-        unsigned t = w->traits[x->web];
-        if (!x->listed && is_value(c, t))
-            miss(c, x, t);
+        if (!x->listed && is_value(c, w->traits[x->web]))
+            miss(c, x, w->traits[x->web]);
     }
     return true;
 }

@@ -212,6 +212,7 @@ void fk_live_skip(fk_code *c, const char *reason)
     fk_check_pass(c->check, FK_RULE_LIVE_INIT, reason);
     fk_check_pass(c->check, FK_RULE_LIVE_MISSING, reason);
     fk_check_pass(c->check, FK_RULE_LIVE_AGREE, reason);
+    fk_check_pass(c->check, FK_RULE_LIVE_DEAD, reason);
 }
 
 /* Everything behind this descriptor has been looked at. */
@@ -221,4 +222,6 @@ void fk_live_done(fk_code *c, size_t descr)
         fk_check_ok(c->check, FK_RULE_LIVE_MISSING);
     if (!(c->seen[descr - c->f.first] & FK_SEEN_DIFFERS))
         fk_check_ok(c->check, FK_RULE_LIVE_AGREE);
+    if (!(c->seen[descr - c->f.first] & FK_SEEN_DEAD))
+        fk_check_ok(c->check, FK_RULE_LIVE_DEAD);
 }

@@ -38,7 +38,12 @@ typedef struct fk_code {
     size_t cap_descents;
 } fk_code;
 typedef struct fk_walk fk_walk;
-enum { FK_ALLOC_PATHS = 24, FK_SEEN_CALL = 1 /* the code reaches its call */, FK_SEEN_BLAMED = 2 /* live.c */, FK_SEEN_DIFFERS = 4 /* agree.c */ };
+enum {
+    FK_ALLOC_PATHS = 24,
+    FK_SEEN_CALL = 1,   /* the code reaches its call */
+    FK_SEEN_BLAMED = 2, /* live.c */
+    FK_SEEN_DIFFERS = 4, FK_SEEN_DEAD = 8 /* agree.c */
+};
 
 /* Every call of a function that is interpreted. */
 void fk_calls_node(fk_code *, const fk_node *);

@@ -343,12 +343,24 @@ static bool is_listed(const fk_function *f, const fk_descr *d, size_t p, int64_t
     return false;
 }
 
+/* Roots in the frame that nothing reads any more. */
+static void add_dead(fk_webs *w, const fk_function *f, uint32_t descr, int64_t sp)
+{
+    const fk_descr *d = &f->program->descrs[descr];
+    for (uint32_t n = 0; n < d->num_live; n++) {
+        size_t p = place_of_root(f, fk_descr_live(d, n), sp);
+        if (p >= FK_STATE_REGS && w->now[p] == FK_WEB_NONE)
+            add_crossing(w, descr, p, true);
+    }
+}
+
 static void cross(fk_webs *w, const fk_function *f, uint32_t descr, int64_t sp)
 {
     const fk_descr *d = &f->program->descrs[descr];
     for (size_t p = 0; p < f->stride; p++)
         if (w->now[p] != FK_WEB_NONE && (p < 32 ? f->program->allocatable >> p & 1 : p >= FK_STATE_REGS))
             add_crossing(w, descr, p, is_listed(f, d, p, sp));
+    add_dead(w, f, descr, sp);
 }
 
 /* Calls of the collector keep all registers. */

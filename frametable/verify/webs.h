@@ -18,7 +18,8 @@
 enum { FK_WEB_NONE = 0 };
 
 typedef struct {
-    uint32_t web, descr; /* descr: of the program */
+    uint32_t web;   /* FK_WEB_NONE: a root in the frame that no variable crosses */
+    uint32_t descr; /* of the program */
     uint16_t place;
     bool listed;
 } fk_crossing;
