@@ -354,13 +354,18 @@ static void add_dead(fk_webs *w, const fk_function *f, uint32_t descr, int64_t s
     }
 }
 
-static void cross(fk_webs *w, const fk_function *f, uint32_t descr, int64_t sp)
+/* Raises never collect: their descriptors are for backtraces and need not list anything. */
+static void cross(fk_webs *w, const fk_function *f, const fk_node *n, int64_t sp)
 {
-    const fk_descr *d = &f->program->descrs[descr];
-    for (size_t p = 0; p < f->stride; p++)
-        if (w->now[p] != FK_WEB_NONE && (p < 32 ? f->program->allocatable >> p & 1 : p >= FK_STATE_REGS))
-            add_crossing(w, descr, p, is_listed(f, d, p, sp));
-    add_dead(w, f, descr, sp);
+    const fk_descr *d = &f->program->descrs[n->descr];
+    add_dead(w, f, n->descr, sp);
+    if (n->callee == FK_CALLEE_NORETURN)
+        return;
+    for (size_t p = 0; p < f->stride; p++) {
+        bool root_place = p < 32 ? f->program->allocatable >> p & 1 : p >= FK_STATE_REGS;
+        if (root_place && w->now[p] != FK_WEB_NONE)
+            add_crossing(w, n->descr, p, is_listed(f, d, p, sp));
+    }
 }
 
 /* Calls of the collector keep all registers. */
@@ -394,10 +399,9 @@ static void call(fk_webs *w, const fk_function *f, int32_t n)
             if (r >= 32 || !(kept >> r & 1))
                 w->now[r] = FK_WEB_NONE;
     leave(w, f, n, false);
-    /* raises never collect: their descriptors are for backtraces and list nothing */
-    bool here = node->descr >= f->first && node->descr < f->last && node->callee != FK_CALLEE_NORETURN;
+    bool here = node->descr >= f->first && node->descr < f->last;
     if (w->last && here && w->effects[n].sp != FK_SP_UNKNOWN)
-        cross(w, f, node->descr, w->effects[n].sp);
+        cross(w, f, node, w->effects[n].sp);
 }
 
 /* Arguments that the callee, or the function that it goes on to, takes for blocks. */
