@@ -11,3 +11,8 @@ TESTS += test-damage-dwarf
 test-damage-dwarf_SRCS := frametable/verify/tests/test_damage_dwarf.c
 test-damage-dwarf_LIBS := verify frametable abi
 test-damage-dwarf_LDLIBS := -lelf -lpthread
+
+.PHONY: bench-verify
+bench: bench-verify
+bench-verify: all
+	$(Q)BUILD=$(abspath $(BUILD)) frametable/verify/bench

@@ -140,7 +140,8 @@ def flag_alloc(p):
 def slot_outside(p):
     if not p.live or p.live[-1] & 1:
         return False
-    p.live[-1] = p.d["frame_size"] + 64
+    first = 0 if p.arch in RESERVED else -8  # of what is behind the slots, from the frame's end
+    p.live[-1] = p.d["frame_size"] + random.choice((first, 64))
     return p.store()
 
 
@@ -354,13 +355,13 @@ CLASSES = {  # name: what changes, the share that must be caught
     "retaddr_moved": (retaddr_moved, 0.99), "frame_larger": (frame_larger, 0.99),
     "frame_smaller": (frame_smaller, 0.99), "frame_odd": (frame_odd, 0.99), "flag_alloc": (flag_alloc, 0.99),
     "slot_outside": (slot_outside, 0.99), "register_at_call": (register_at_call, 0.99),
-    "root_twice": (root_twice, 0.99), "root_dropped": (root_dropped, 0.7), "root_added": (root_added, 0.0),
-    "root_moved": (root_moved, 0.7), "length_changed": (length_changed, 0.99),
+    "root_twice": (root_twice, 0.99), "root_dropped": (root_dropped, 0.7), "root_added": (root_added, 0.9),
+    "root_moved": (root_moved, 0.95), "length_changed": (length_changed, 0.99),
     "lengths_swapped": (lengths_swapped, 0.99), "lengths_merged": (lengths_merged, 0.99),
     "lengths_too_long": (lengths_too_long, 0.99), "code_decrement": (change(DECREMENT), 0.99),
     "code_header": (change(HEADER), 0.99), "code_sp_adjust": (change(SP_ADJUST), 0.99),
     "code_spill": (change(SPILL), 0.0), "code_stack": (change(STACK), 0.99),
-    "poll_inverted": (poll(2), 0.99), "poll_removed": (poll(3), 0.99),
+    "poll_inverted": (poll(2), 0.99), "poll_removed": (poll(3), 0.97),
 }
 
 

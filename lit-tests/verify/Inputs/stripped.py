@@ -12,6 +12,7 @@ SHT_SYMTAB, SHT_DYNSYM, SHT_NULL = 2, 11, 0
 # rule: the least share of what is decided with symbols
 SHARES = {"call-missing": 0.6, "alloc-decrement": 0.99, "alloc-header": 0.99, "frame-size": 0.99,
           "frame-call": 0.99, "live-init": 0.99, "live-missing": 0.99, "live-agree": 0.99,
+          "live-dead": 0.99,
           "abi-reserved": 0.99, "abi-stack": 0.99, "abi-poll": 0.99}
 
 
