@@ -32,8 +32,8 @@ void fk_abi_insn(fk_code *c, const fk_state *s, int32_t n)
     (void)s;
     if (d == NULL || (p->descrs[c->f.first].flags & FK_DESCR_RETURN_TO_C))
         return;
-    fk_check_say(c->check, FK_RULE_ABI_RESERVED, FK_VERDICT_WRONG, d, "the instruction at 0x%llx changes %s",
-                 (unsigned long long)i->addr, what);
+    fk_check_say(c->check, FK_RULE_ABI_RESERVED, FK_VERDICT_WRONG, d,
+                 "the instruction at 0x%llx changes %s", (unsigned long long)i->addr, what);
     c->misused = true;
 }
 

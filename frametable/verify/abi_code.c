@@ -1,12 +1,13 @@
-/* abi_code.c - what 5.2 and later ask of a function as a whole: a stack check that covers its frame, a
- * poll in each loop.
+/* abi_code.c - what 5.2 and later ask of a function as a whole: a stack check that covers its
+ * frame, a poll in each loop.
  *
  *   check   sp - K < dom.current_stack ?        K = deepest frame + 56 + 256
  *
  *           |  frame           |  the function and what it pushes
  *           |  256 bytes       |  leaves without a check, stubs, the linker
  *           |  56 bytes        |  the stack's own record
- *           current_stack ->                                                                         */
+ *           current_stack ->
+ */
 #include <string.h>
 
 #include "frametable/verify/graph.h"
@@ -14,18 +15,20 @@
 
 enum { RECORD = 56, RED_ZONE = 256 };
 
-/* --- the stack check ---------------------------------------------------------------------------- */
+/* --- the stack check -------------------------------------------------------------------------- */
 
 static bool is_limit(const fk_program *p, const fk_insn *i)
 {
     int field = fk_domain_offset(p->version, "current_stack");
-    return (i->flags & FK_I_MEM) && i->base < 32 && (p->domains >> i->base & 1) && field >= 0 && i->disp == field;
+    return (i->flags & FK_I_MEM) && i->base < 32 && (p->domains >> i->base & 1) && field >= 0 &&
+           i->disp == field;
 }
 
 /* K of a comparison that checks the stack, 0: it is none. */
 static int64_t checked(const fk_program *p, const fk_state *s, const fk_insn *i)
 {
-    if ((i->op != FK_OP_CMP && i->op != FK_OP_BRANCH) || i->rs >= 32 || s->place[i->rs].kind != FK_V_SP)
+    if ((i->op != FK_OP_CMP && i->op != FK_OP_BRANCH) || i->rs >= 32 ||
+        s->place[i->rs].kind != FK_V_SP)
         return 0;
     if (is_limit(p, i))
         return -s->place[i->rs].k;
@@ -38,18 +41,20 @@ static int64_t checked(const fk_program *p, const fk_state *s, const fk_insn *i)
 static bool calls_ocaml(const fk_program *p, const fk_node *n)
 {
     bool closure = n->callee == FK_CALLEE_OTHER || n->callee == FK_CALLEE_UNKNOWN;
-    return n->descr != UINT32_MAX && fk_is_call(&n->insn) && closure && n->insn.op != FK_OP_BRANCH &&
-           !(p->descrs[n->descr].flags & FK_DESCR_ALLOC);
+    return n->descr != UINT32_MAX && fk_is_call(&n->insn) && closure &&
+           n->insn.op != FK_OP_BRANCH && !(p->descrs[n->descr].flags & FK_DESCR_ALLOC);
 }
 
-/* How deep the function stands at a call, or where it takes a frame. What it pushes to grow the stack, at
- * most two words, lies in the red zone. */
+/* How deep the function stands at a call, or where it takes a frame. What it pushes to grow the
+ * stack, at most two words, lies in the red zone. */
 static int64_t depth_at(const fk_program *p, const fk_node *n, int64_t sp)
 {
     const fk_insn *i = &n->insn;
     if (fk_is_call(i))
         return n->callee == FK_CALLEE_REALLOC ? 0 : -sp;
-    return i->op == FK_OP_ADD && i->rd == p->sp && i->rs == p->sp && i->imm < -2 * p->abi->word ? -sp - i->imm : 0;
+    return i->op == FK_OP_ADD && i->rd == p->sp && i->rs == p->sp && i->imm < -2 * p->abi->word
+               ? -sp - i->imm
+               : 0;
 }
 
 void fk_stack_insn(fk_code *c, const fk_state *s, int32_t n)
@@ -75,18 +80,20 @@ static void stack_done(fk_code *c)
     if (c->stack.checked == 0 && !c->stack.calls && frame < RED_ZONE)
         fk_check_ok(c->check, FK_RULE_ABI_STACK);
     else if (c->stack.checked == 0)
-        fk_check_say(c->check, FK_RULE_ABI_STACK, FK_VERDICT_WRONG, d,
-                     "the function takes %lld bytes of the stack%s and does not check that they are there",
-                     (long long)frame, c->stack.calls ? ", calls OCaml code" : "");
+        fk_check_say(
+            c->check, FK_RULE_ABI_STACK, FK_VERDICT_WRONG, d,
+            "the function takes %lld bytes of the stack%s and does not check that they are there",
+            (long long)frame, c->stack.calls ? ", calls OCaml code" : "");
     else if (c->stack.checked < need)
         fk_check_say(c->check, FK_RULE_ABI_STACK, FK_VERDICT_WRONG, d,
-                     "the function takes %lld bytes of the stack: the check must ask for %lld, it asks for %lld",
+                     "the function takes %lld bytes of the stack: the check must ask for %lld, it "
+                     "asks for %lld",
                      (long long)frame, (long long)need, (long long)c->stack.checked);
     else
         fk_check_ok(c->check, FK_RULE_ABI_STACK);
 }
 
-/* --- polls in loops -------------------------------------------------------------------------------- */
+/* --- polls in loops --------------------------------------------------------------------------- */
 
 /* Jumps, the first half of a far call, then the call of the collector itself. */
 static bool collects(const fk_function *f, int32_t n)
@@ -95,7 +102,8 @@ static bool collects(const fk_function *f, int32_t n)
         const fk_node *node = &f->nodes[n];
         if (fk_is_call(&node->insn))
             return node->callee >= FK_CALLEE_GC && node->callee <= FK_CALLEE_ALLOCN;
-        bool half = node->insn.op == FK_OP_IMM || node->insn.op == FK_OP_OTHER; /* OTHER: in an object */
+        bool half =
+            node->insn.op == FK_OP_IMM || node->insn.op == FK_OP_OTHER; /* OTHER: in an object */
         if (node->insn.op != FK_OP_JUMP && !half)
             return false;
         n = node->insn.op == FK_OP_JUMP ? node->to : node->next;
@@ -109,7 +117,8 @@ static bool calls_collector(const fk_function *f, const fk_node *n)
     return n->descr != UINT32_MAX && (f->program->descrs[n->descr].flags & FK_DESCR_ALLOC) != 0;
 }
 
-/* Signals and other domains are served here. What is called may return without: a call is no poll. */
+/* Signals and other domains are served here. What is called may return without: a call is no
+ * poll. */
 static bool serves(const fk_function *f, int32_t n)
 {
     const fk_node *node = &f->nodes[n];
@@ -163,7 +172,8 @@ static bool polls_done(fk_code *c)
     size_t n = c->f.num_nodes;
     const fk_descr *near;
     int32_t at = FK_NO_INSN;
-    if (!fk_room(&c->color, &c->cap_color, n, 1) || !fk_room(&c->walk, &c->cap_walk, n + 1, sizeof *c->walk))
+    if (!fk_room(&c->color, &c->cap_color, n, 1) ||
+        !fk_room(&c->walk, &c->cap_walk, n + 1, sizeof *c->walk))
         return false;
     memset(c->color, NEW, n);
     for (size_t k = 0; k < n && at == FK_NO_INSN; k++)
@@ -181,7 +191,7 @@ static bool polls_done(fk_code *c)
     return true;
 }
 
-/* --- both --------------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------------- */
 
 void fk_stack_begin(fk_code *c)
 {

@@ -1,6 +1,6 @@
-/* agree.c - live-agree: the safepoints that one variable crosses say the same of it; live-dead: what is
- * listed crosses; and, for live-missing, variables that must be values and are listed nowhere. All look
- * at webs (webs.h). */
+/* agree.c - live-agree: the safepoints that one variable crosses say the same of it; live-dead:
+ * what is listed crosses; and, for live-missing, variables that must be values and are listed
+ * nowhere. All look at webs (webs.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@ static void name_of(const fk_code *c, const fk_crossing *x, char *buf, size_t si
     if (x->place >= FK_STATE_REGS) {
         int64_t pushed = c->f.program->link == FK_NO_REG ? abi->word : 0;
         int64_t sp = 1 - c->descents[x->descr] + pushed;
-        snprintf(buf, size, "[%lld]", (long long)(-8 * (int64_t)(x->place - FK_STATE_REGS + 1) - sp));
+        snprintf(buf, size, "[%lld]",
+                 (long long)(-8 * (int64_t)(x->place - FK_STATE_REGS + 1) - sp));
         return;
     }
     for (size_t k = 0; k < abi->num_regs; k++)
@@ -47,8 +48,10 @@ static void blame(fk_code *c, const fk_crossing *x, const fk_opinion *o)
         return;
     name_of(c, x, name, sizeof name);
     fk_check_say(c->check, FK_RULE_LIVE_AGREE, FK_VERDICT_SUSPECT, d,
-                 "%s is %s root here, and at %u of the %u safepoints that the same variable crosses it is %s",
-                 name, x->listed ? "a" : "no", others, o->listed + o->unlisted, x->listed ? "none" : "one");
+                 "%s is %s root here, and at %u of the %u safepoints that the same variable "
+                 "crosses it is %s",
+                 name, x->listed ? "a" : "no", others, o->listed + o->unlisted,
+                 x->listed ? "none" : "one");
 }
 
 static void dead(fk_code *c, const fk_crossing *x)
@@ -62,21 +65,23 @@ static void dead(fk_code *c, const fk_crossing *x)
                  "%s is a root here, and no path behind this safepoint reads it", name);
 }
 
-/* --- variables that must be values --------------------------------------------------------------- */
+/* --- variables that must be values ------------------------------------------------------------ */
 
 /* Up to 5.3 every argument, result and field is a value to the compiler; later an integer that is
- * known to be one is none, and only what serves as the address of a block is for sure. Numbers inside of
- * boxed integers and bounds of loops are integers always. */
+ * known to be one is none, and only what serves as the address of a block is for sure. Numbers
+ * inside of boxed integers and bounds of loops are integers always. */
 static bool is_value(const fk_code *c, unsigned t)
 {
-    unsigned from = t & FK_T_ORIGINS, values = FK_T_ARGUMENT | FK_T_RESULT | FK_T_C_RESULT | FK_T_BLOCK | FK_T_FIELD;
+    unsigned from = t & FK_T_ORIGINS,
+             values = FK_T_ARGUMENT | FK_T_RESULT | FK_T_C_RESULT | FK_T_BLOCK | FK_T_FIELD;
     if (!(from & (values | FK_T_SECOND)) || (from & FK_T_COMPUTED))
         return false;
     if ((from & FK_T_BLOCK) || (t & (FK_T_DEREFERENCED | FK_T_POINTER)))
         return true;
     if (from & (FK_T_CONSTANT | FK_T_ADDRESS))
         return false;
-    return c->f.program->untyped && !(from & FK_T_SECOND) && !(t & (FK_T_COMPARED | FK_T_ARITHMETIC));
+    return c->f.program->untyped && !(from & FK_T_SECOND) &&
+           !(t & (FK_T_COMPARED | FK_T_ARITHMETIC));
 }
 
 static const char *origin_name(unsigned t)
@@ -96,11 +101,11 @@ static void miss(fk_code *c, const fk_crossing *x, unsigned t)
         return;
     name_of(c, x, name, sizeof name);
     fk_check_say(c->check, FK_RULE_LIVE_MISSING, FK_VERDICT_SUSPECT, d,
-                 "%s is no root here; it %s%s and is used behind this safepoint", name, origin_name(t),
-                 t & FK_T_DEREFERENCED ? ", serves as the address of a block" : "");
+                 "%s is no root here; it %s%s and is used behind this safepoint", name,
+                 origin_name(t), t & FK_T_DEREFERENCED ? ", serves as the address of a block" : "");
 }
 
-/* --- all ------------------------------------------------------------------------------------------ */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static void count_opinions(fk_code *c)
 {

@@ -4,11 +4,12 @@
  *   gc:  call caml_call_gc                                the descriptor: lengths of the blocks
  *   back: [young + 0] = header of block 0, [young + 8 ...] = fields, then block 1 ...
  *
- *   young ->  | header 0 | fields ... | header 1 | fields ... |      block 0 is the one allocated last
+ *   young ->  | header 0 | fields ... | header 1 | fields ... |   block 0 is the last one
  *             0                       8 * (wosize 0 + 1)
  *
  * The walk from the return address follows every path on its own, with the young pointer as the
- * value YOUNG 0, until each word of the blocks has been stored. Bound errors and raises end a path. */
+ * value YOUNG 0, until each word of the blocks has been stored. Bound errors and raises end a
+ * path. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +83,8 @@ static bool of_sequence(const fk_code *c, const fk_node *n)
         return false;
     if (i->op == FK_OP_LOAD && (i->writes & FK_REG_BIT(p->young))) /* back from C, up to 4.14 */
         return false;
-    return (i->writes & FK_REG_BIT(p->young)) || i->op == FK_OP_IMM || i->op == FK_OP_CMP || i->op == FK_OP_ADD ||
+    return (i->writes & FK_REG_BIT(p->young)) || i->op == FK_OP_IMM || i->op == FK_OP_CMP ||
+           i->op == FK_OP_ADD ||
            (i->op == FK_OP_LOAD && i->base < 32 && (p->domains >> i->base & 1));
 }
 
@@ -115,9 +117,10 @@ static uint8_t swapped(uint8_t cond)
 static uint8_t inverted(uint8_t cond)
 {
     static const uint8_t to[] = {
-        [FK_COND_OTHER] = FK_COND_OTHER, [FK_COND_EQ] = FK_COND_NE, [FK_COND_NE] = FK_COND_EQ, [FK_COND_LT] = FK_COND_GE,
-        [FK_COND_GE] = FK_COND_LT, [FK_COND_GT] = FK_COND_LE, [FK_COND_LE] = FK_COND_GT, [FK_COND_LO] = FK_COND_HS,
-        [FK_COND_HS] = FK_COND_LO, [FK_COND_HI] = FK_COND_LS, [FK_COND_LS] = FK_COND_HI};
+        [FK_COND_OTHER] = FK_COND_OTHER, [FK_COND_EQ] = FK_COND_NE, [FK_COND_NE] = FK_COND_EQ,
+        [FK_COND_LT] = FK_COND_GE,       [FK_COND_GE] = FK_COND_LT, [FK_COND_GT] = FK_COND_LE,
+        [FK_COND_LE] = FK_COND_GT,       [FK_COND_LO] = FK_COND_HS, [FK_COND_HS] = FK_COND_LO,
+        [FK_COND_HI] = FK_COND_LS,       [FK_COND_LS] = FK_COND_HI};
     return to[cond];
 }
 
@@ -150,7 +153,9 @@ static bool read_gate(const fk_code *c, int32_t n, bool inverse, gate *g)
     if (b->insn.rs != FK_NO_REG)
         compare(c, n, g);
     bool compared = b->insn.rs != FK_NO_REG;
-    for (int k = 0; k < LOOK_BACK && (n = c->f.nodes[n].prev) != FK_NO_INSN && of_sequence(c, &c->f.nodes[n]); k++) {
+    for (int k = 0;
+         k < LOOK_BACK && (n = c->f.nodes[n].prev) != FK_NO_INSN && of_sequence(c, &c->f.nodes[n]);
+         k++) {
         if (c->f.nodes[n].insn.op == FK_OP_CMP && !compared) {
             compare(c, n, g);
             compared = true;
@@ -196,7 +201,8 @@ static uint8_t size_register(const fk_code *c, int32_t n)
 /* caml_alloc1, 2, 3 know the size; caml_allocN gets it from the caller in one of two ways. */
 static bool stub_request(const fk_code *c, int32_t n, gate *g)
 {
-    static const uint8_t bytes[FK_CALLEES] = {[FK_CALLEE_ALLOC1] = 16, [FK_CALLEE_ALLOC2] = 24, [FK_CALLEE_ALLOC3] = 32};
+    static const uint8_t bytes[FK_CALLEES] = {
+        [FK_CALLEE_ALLOC1] = 16, [FK_CALLEE_ALLOC2] = 24, [FK_CALLEE_ALLOC3] = 32};
     uint8_t callee = c->f.nodes[n].callee;
     g->decrement = bytes[callee];
     g->has_decrement = bytes[callee] != 0;
@@ -204,7 +210,9 @@ static bool stub_request(const fk_code *c, int32_t n, gate *g)
     if (g->has_decrement)
         return true;
     int32_t at = n;
-    for (int look = 0; look < 3 && (at = c->f.nodes[at].prev) != FK_NO_INSN && of_sequence(c, &c->f.nodes[at]); look++)
+    for (int look = 0;
+         look < 3 && (at = c->f.nodes[at].prev) != FK_NO_INSN && of_sequence(c, &c->f.nodes[at]);
+         look++)
         if (!count_decrement(c, at, g))
             return false;
     if (g->has_decrement)
@@ -232,24 +240,27 @@ static void check_decrement(fk_code *c, const fk_descr *d, const gate *g)
         fk_check_ok(c->check, FK_RULE_ALLOC_DECREMENT);
     else
         fk_check_say(c->check, FK_RULE_ALLOC_DECREMENT, FK_VERDICT_WRONG, d,
-                     "the %u blocks take %llu bytes with their headers, the fast path takes %lld from the young pointer",
+                     "the %u blocks take %llu bytes with their headers, the fast path takes %lld "
+                     "from the young pointer",
                      d->num_allocs, (unsigned long long)bytes, (long long)g->decrement);
 }
 
 static void check_branch(fk_code *c, const fk_descr *d, const gate *g)
 {
-    static const char *const names[] = {"some other condition", "=", "<>", "< (signed)", ">= (signed)", "> (signed)",
-                                        "<= (signed)", "<", ">=", ">", "<="};
+    static const char *const names[] = {
+        "some other condition", "=", "<>", "< (signed)", ">= (signed)", "> (signed)",
+        "<= (signed)",          "<", ">=", ">",          "<="};
     bool poll = d->num_allocs == 0;
     if (g->compares && (g->cond == FK_COND_LO || (poll && g->cond == FK_COND_LS)))
         fk_check_ok(c->check, FK_RULE_ALLOC_BRANCH);
     else if (!g->compares)
-        fk_check_say(c->check, FK_RULE_ALLOC_BRANCH, FK_VERDICT_WRONG, d,
-                     "the branch to the collector does not compare the young pointer with the limit");
+        fk_check_say(
+            c->check, FK_RULE_ALLOC_BRANCH, FK_VERDICT_WRONG, d,
+            "the branch to the collector does not compare the young pointer with the limit");
     else
         fk_check_say(c->check, FK_RULE_ALLOC_BRANCH, FK_VERDICT_WRONG, d,
-                     "the collector is called when young %s limit, %s needs young <%s limit", names[g->cond],
-                     poll ? "a poll" : "an allocation", poll ? " (or <=)" : "");
+                     "the collector is called when young %s limit, %s needs young <%s limit",
+                     names[g->cond], poll ? "a poll" : "an allocation", poll ? " (or <=)" : "");
 }
 
 /* --- the stores behind it ------------------------------------------------------------------- */
@@ -287,13 +298,16 @@ static void check_header(walk *w, unsigned word, fk_value v)
     if (v.kind != FK_V_CONST && !w->wrong_header) {
         w->wrong_header = true;
         fk_check_say(w->code->check, FK_RULE_ALLOC_HEADER, FK_VERDICT_SUSPECT, w->d,
-                     "block %u begins at young + %u by the descriptor, what the code stores there first is no constant, "
-                     "so no header", block, 8 * word);
+                     "block %u begins at young + %u by the descriptor, what the code stores there "
+                     "first is no constant, "
+                     "so no header",
+                     block, 8 * word);
     } else if ((uint64_t)v.k >> 10 != wosize && !w->wrong_header) {
         w->wrong_header = true;
         fk_check_say(w->code->check, FK_RULE_ALLOC_HEADER, FK_VERDICT_WRONG, w->d,
-                     "block %u has %u fields by the descriptor, the code stores a header of %llu at young + %u", block,
-                     wosize, (unsigned long long)((uint64_t)v.k >> 10), 8 * word);
+                     "block %u has %u fields by the descriptor, the code stores a header of %llu "
+                     "at young + %u",
+                     block, wosize, (unsigned long long)((uint64_t)v.k >> 10), 8 * word);
     }
 }
 
@@ -334,8 +348,8 @@ static void unfinished(walk *w, const progress *g, const char *at)
         return;
     w->wrong_init = true;
     fk_check_say(w->code->check, FK_RULE_ALLOC_INIT, FK_VERDICT_WRONG, w->d,
-                 "%s is reached with %u headers and %u fields of the new blocks not stored", at, g->headers,
-                 g->left - g->headers);
+                 "%s is reached with %u headers and %u fields of the new blocks not stored", at,
+                 g->headers, g->left - g->headers);
 }
 
 static void follow(walk *w, fk_state s, progress g, int32_t n, unsigned depth);
@@ -376,8 +390,9 @@ static bool step(walk *w, fk_state *s, progress *g, int32_t n)
     if (end != NULL || node->callee == FK_CALLEE_NORETURN || node->insn.op == FK_OP_STOP)
         return false;
     if (node->insn.op == FK_OP_UNKNOWN || ++w->steps > MAX_STEPS) {
-        w->unknown = node->insn.op == FK_OP_UNKNOWN ? "an instruction on the way to the stores is not known"
-                                                    : "the stores are too far away";
+        w->unknown = node->insn.op == FK_OP_UNKNOWN
+                         ? "an instruction on the way to the stores is not known"
+                         : "the stores are too far away";
         return false;
     }
     if (node->insn.op == FK_OP_STORE)
@@ -426,7 +441,7 @@ static void check_stores(fk_code *c, const fk_state *s, int32_t n, const fk_desc
         fk_check_pass(c->check, FK_RULE_ALLOC_INIT, w.unknown);
 }
 
-/* --- one descriptor ---------------------------------------------------------------------------- */
+/* --- one descriptor --------------------------------------------------------------------------- */
 
 void fk_alloc_skip(fk_code *c, const fk_descr *d, const char *reason)
 {
@@ -446,7 +461,8 @@ void fk_alloc_call(fk_code *c, const fk_state *s, int32_t n, const fk_descr *d)
     bool known = inline_gate ? gate_of_call(c, n, &g) : stub_request(c, n, &g);
     if (!known || (inline_gate && !g.found))
         fk_check_pass(c->check, FK_RULE_ALLOC_DECREMENT,
-                      known ? "no branch leads to the call" : "the young pointer changes in a way that is not followed");
+                      known ? "no branch leads to the call"
+                            : "the young pointer changes in a way that is not followed");
     else {
         check_decrement(c, d, &g);
         if (inline_gate)

@@ -9,7 +9,8 @@
 
 #include "frametable/verify/insn.h"
 
-enum { M = 1, B = 2, Z = 4, W = 8, V = 16, A = 32, X = 64, P = 128 }; /* P: a prefix, handled before */
+/* P: a prefix, handled before */
+enum { M = 1, B = 2, Z = 4, W = 8, V = 16, A = 32, X = 64, P = 128 };
 enum { RSP = 4 };
 
 #define ALU M, M, M, M, B, Z, X, X
@@ -36,10 +37,12 @@ static uint8_t map2(uint8_t op)
 {
     if ((op >= 0x80 && op <= 0x8f))
         return Z;
-    if ((op >= 0x30 && op <= 0x37) || (op >= 0xc8 && op <= 0xcf) || op == 0x77 || op == 0x05 || op == 0x06 ||
-        op == 0x08 || op == 0x09 || op == 0x0b || op == 0xa0 || op == 0xa1 || op == 0xa2 || op == 0xa8 || op == 0xa9)
+    if ((op >= 0x30 && op <= 0x37) || (op >= 0xc8 && op <= 0xcf) || op == 0x77 || op == 0x05 ||
+        op == 0x06 || op == 0x08 || op == 0x09 || op == 0x0b || op == 0xa0 || op == 0xa1 ||
+        op == 0xa2 || op == 0xa8 || op == 0xa9)
         return 0;
-    if ((op >= 0x70 && op <= 0x73) || op == 0xa4 || op == 0xac || op == 0xba || op == 0xc2 || (op >= 0xc4 && op <= 0xc6))
+    if ((op >= 0x70 && op <= 0x73) || op == 0xa4 || op == 0xac || op == 0xba || op == 0xc2 ||
+        (op >= 0xc4 && op <= 0xc6))
         return M | B;
     return M;
 }
@@ -77,7 +80,8 @@ static bool prefixes(state *s)
             s->repne = true;
         else if (c == 0xf3)
             s->rep = true;
-        else if (c != 0xf0 && c != 0x2e && c != 0x36 && c != 0x3e && c != 0x26 && c != 0x64 && c != 0x65)
+        else if (c != 0xf0 && c != 0x2e && c != 0x36 && c != 0x3e && c != 0x26 && c != 0x64 &&
+                 c != 0x65)
             break;
     }
     if ((*s->p & 0xf0) == 0x40) {
@@ -279,7 +283,10 @@ static void arithmetic(state *s, unsigned what, bool to_rm, bool byte)
     rd = byte ? byte_reg(s, rd) : rd;
     i->rs = rd;
     i->rt = to_rm ? s->reg : s->rm;
-    fk_op op = is_memory(s) || i->size != 8 ? FK_OP_OTHER : what == 0 ? FK_OP_ADDREG : what == 5 ? FK_OP_SUBREG : FK_OP_OTHER;
+    fk_op op = is_memory(s) || i->size != 8 ? FK_OP_OTHER
+               : what == 0                  ? FK_OP_ADDREG
+               : what == 5                  ? FK_OP_SUBREG
+                                            : FK_OP_OTHER;
     if (what == 6 && !is_memory(s) && s->reg == s->rm && i->size >= 4) {
         i->imm = 0;
         op = FK_OP_IMM; /* xor r, r */
@@ -308,7 +315,8 @@ static void arithmetic_imm(state *s, unsigned what, bool byte)
         i->imm = -i->imm;
     if (what == 1)
         i->flags |= FK_I_BITS;
-    writes(i, i->size == 8 && (what == 0 || what == 5 || what == 1) ? FK_OP_ADD : FK_OP_OTHER, i->rs);
+    writes(i, i->size == 8 && (what == 0 || what == 5 || what == 1) ? FK_OP_ADD : FK_OP_OTHER,
+           i->rs);
 }
 
 static void push(state *s, uint8_t reg)
@@ -362,8 +370,9 @@ static void jump(state *s, fk_op op)
 
 static void branch(state *s)
 {
-    static const uint8_t conds[16] = {0, 0, FK_COND_LO, FK_COND_HS, FK_COND_EQ, FK_COND_NE, FK_COND_LS, FK_COND_HI,
-                                      0, 0, 0, 0, FK_COND_LT, FK_COND_GE, FK_COND_LE, FK_COND_GT};
+    static const uint8_t conds[16] = {
+        0, 0, FK_COND_LO, FK_COND_HS, FK_COND_EQ, FK_COND_NE, FK_COND_LS, FK_COND_HI,
+        0, 0, 0,          0,          FK_COND_LT, FK_COND_GE, FK_COND_LE, FK_COND_GT};
     jump(s, FK_OP_BRANCH);
     s->i->cond = conds[s->op & 15];
 }
@@ -415,7 +424,8 @@ static void one_byte_high(state *s)
     case 0x90: break;
     case 0x98: i->writes = FK_REG_BIT(0); break;
     case 0x99: i->writes = FK_REG_BIT(2); break;
-    case 0xc0: case 0xc1: case 0xd0: case 0xd1: case 0xd2: case 0xd3: changes_rm(s, !(op & 1)); break;
+    case 0xc0: case 0xc1: case 0xd0: case 0xd1: case 0xd2:
+    case 0xd3: changes_rm(s, !(op & 1)); break;
     case 0xc2: case 0xc3: i->op = FK_OP_RET; break;
     case 0xc6: case 0xc7: move_imm(s, op == 0xc6); break;
     case 0xc9: i->op = FK_OP_UNKNOWN; break; /* leave */
@@ -483,9 +493,12 @@ static void two_byte(state *s)
         i->writes = FK_REG_BIT(s->reg);
     else if (op == 0x0b || op == 0xb9 || op == 0xff)
         i->op = FK_OP_STOP;
-    else if (op == 0x11 || op == 0x13 || op == 0x17 || op == 0x29 || op == 0x2b || op == 0x7f || op == 0xd6 || op == 0xe7) {
+    else if (op == 0x11 || op == 0x13 || op == 0x17 || op == 0x29 || op == 0x2b || op == 0x7f ||
+             op == 0xd6 || op == 0xe7) {
         i->op = is_memory(s) ? FK_OP_STORE : FK_OP_OTHER;
-        i->size = (s->repne || op == 0xd6 || op == 0x13 || op == 0x17) ? 8 : s->rep && op == 0x11 ? 4 : 16;
+        i->size = (s->repne || op == 0xd6 || op == 0x13 || op == 0x17) ? 8
+                  : s->rep && op == 0x11                               ? 4
+                                                                       : 16;
         i->flags |= FK_I_FLOAT;
     } else if (op == 0x10 || op == 0x12 || op == 0x28 || op == 0x6f) {
         i->op = is_memory(s) ? FK_OP_LOAD : FK_OP_OTHER;
@@ -495,8 +508,8 @@ static void two_byte(state *s)
         changes_rm(s, false);
         i->flags |= FK_I_FLOAT;
         i->size = s->w ? 8 : 4;
-    } else if (op == 0x2c || op == 0x2d || op == 0x50 || op == 0xd7 || op == 0xc5 || op == 0xaf || op == 0xbc ||
-               op == 0xbd || op == 0xb8)
+    } else if (op == 0x2c || op == 0x2d || op == 0x50 || op == 0xd7 || op == 0xc5 || op == 0xaf ||
+               op == 0xbc || op == 0xbd || op == 0xb8)
         i->writes = FK_REG_BIT(s->reg);
     else if (op == 0xb6 || op == 0xb7 || op == 0xbe || op == 0xbf) {
         writes(i, is_memory(s) ? FK_OP_LOAD : FK_OP_OTHER, s->reg);
@@ -506,8 +519,8 @@ static void two_byte(state *s)
     else if (op == 0xb0 || op == 0xb1 || op == 0xc0 || op == 0xc1) {
         changes_rm(s, !(op & 1));
         i->writes |= FK_REG_BIT(s->reg) | FK_REG_BIT(0);
-    } else if (op == 0xa4 || op == 0xa5 || op == 0xac || op == 0xad || op == 0xab || op == 0xb3 || op == 0xbb ||
-               (op == 0xba && (s->reg & 7) >= 5))
+    } else if (op == 0xa4 || op == 0xa5 || op == 0xac || op == 0xad || op == 0xab || op == 0xb3 ||
+               op == 0xbb || (op == 0xba && (s->reg & 7) >= 5))
         changes_rm(s, false);
     else if (op == 0xa2 || op == 0x31)
         i->writes = FK_REG_BIT(0) | FK_REG_BIT(1) | FK_REG_BIT(2) | FK_REG_BIT(3);

@@ -47,7 +47,8 @@ static void add_shifted(uint32_t w, fk_insn *i)
         return;
     }
     fk_op op = FIELD(w, 30, 1) ? FK_OP_SUBREG : FK_OP_ADDREG;
-    if (FIELD(w, 29, 1) || i->rs == FK_NO_REG || i->rt == FK_NO_REG || (!plain && op == FK_OP_SUBREG))
+    if (FIELD(w, 29, 1) || i->rs == FK_NO_REG || i->rt == FK_NO_REG ||
+        (!plain && op == FK_OP_SUBREG))
         op = FK_OP_OTHER;
     if (op == FK_OP_ADDREG && !plain)
         i->size = 1; /* rt is scaled */
@@ -63,7 +64,11 @@ static void add_extended(uint32_t w, fk_insn *i)
     if (FIELD(w, 29, 1) && FIELD(w, 0, 5) == ZR)
         i->op = plain && FIELD(w, 30, 1) ? FK_OP_CMP : FK_OP_OTHER;
     else
-        writes(i, !plain ? FK_OP_OTHER : FIELD(w, 30, 1) ? FK_OP_SUBREG : FK_OP_ADDREG, (uint8_t)FIELD(w, 0, 5));
+        writes(i,
+               !plain            ? FK_OP_OTHER
+               : FIELD(w, 30, 1) ? FK_OP_SUBREG
+                                 : FK_OP_ADDREG,
+               (uint8_t)FIELD(w, 0, 5));
 }
 
 static void move(uint32_t w, fk_insn *i)
@@ -80,7 +85,8 @@ static void move_wide(uint32_t w, fk_insn *i)
 {
     uint64_t v = (uint64_t)FIELD(w, 5, 16) << (16 * FIELD(w, 21, 2));
     i->imm = (int64_t)(FIELD(w, 29, 2) == 0 ? ~v : v);
-    writes(i, FIELD(w, 31, 1) && FIELD(w, 29, 2) != 3 ? FK_OP_IMM : FK_OP_OTHER, not_zr(FIELD(w, 0, 5)));
+    writes(i, FIELD(w, 31, 1) && FIELD(w, 29, 2) != 3 ? FK_OP_IMM : FK_OP_OTHER,
+           not_zr(FIELD(w, 0, 5)));
     if (FIELD(w, 29, 2) == 3 && FIELD(w, 31, 1)) { /* movk: the field is 0 before */
         i->op = FK_OP_ADD;
         i->imm = (int64_t)v;
@@ -96,7 +102,8 @@ static uint64_t bitmask(uint32_t w)
     unsigned len = n ? 6 : (unsigned)(31 - __builtin_clz((~s & 63) | 1)), size = 1u << len;
     s &= size - 1;
     r &= size - 1;
-    uint64_t ones = s == 63 ? ~0ull : (1ull << (s + 1)) - 1, mask = size == 64 ? ~0ull : (1ull << size) - 1;
+    uint64_t ones = s == 63 ? ~0ull : (1ull << (s + 1)) - 1,
+             mask = size == 64 ? ~0ull : (1ull << size) - 1;
     uint64_t e = r ? ((ones >> r) | (ones << (size - r))) & mask : ones;
     for (; size < 64; size *= 2)
         e |= e << size;
@@ -144,7 +151,8 @@ static void address(uint32_t w, fk_insn *i)
 /* Bits of size and opc say which way the data go. */
 static void access(uint32_t w, fk_insn *i, unsigned size_log)
 {
-    bool is_float = FIELD(w, 26, 1), load = FIELD(w, 22, 2) != 0 && !(is_float && FIELD(w, 22, 2) == 2);
+    bool is_float = FIELD(w, 26, 1),
+         load = FIELD(w, 22, 2) != 0 && !(is_float && FIELD(w, 22, 2) == 2);
     if (is_float && FIELD(w, 23, 1))
         size_log = 4;
     i->base = (uint8_t)FIELD(w, 5, 5);
@@ -217,7 +225,10 @@ static void mem_exclusive(uint32_t w, fk_insn *i)
 static void mem_pair(uint32_t w, fk_insn *i)
 {
     bool is_float = FIELD(w, 26, 1);
-    unsigned log = is_float ? 2 + FIELD(w, 30, 2) : FIELD(w, 30, 2) == 2 ? 3 : 2, mode = FIELD(w, 23, 2);
+    unsigned log = is_float               ? 2 + FIELD(w, 30, 2)
+                   : FIELD(w, 30, 2) == 2 ? 3
+                                          : 2,
+             mode = FIELD(w, 23, 2);
     int32_t d = (int32_t)(fk_signed(FIELD(w, 15, 7), 7) * (1 << log));
     uint8_t a = not_zr(FIELD(w, 0, 5)), b = not_zr(FIELD(w, 10, 5));
     i->disp = mode == 1 ? 0 : d;
@@ -252,8 +263,9 @@ static void jump(uint32_t w, fk_insn *i)
 
 static void branch(uint32_t w, fk_insn *i)
 {
-    static const uint8_t conds[16] = {FK_COND_EQ, FK_COND_NE, FK_COND_HS, FK_COND_LO, 0, 0, 0, 0, FK_COND_HI,
-                                      FK_COND_LS, FK_COND_GE, FK_COND_LT, FK_COND_GT, FK_COND_LE, 0, 0};
+    static const uint8_t conds[16] = {
+        FK_COND_EQ, FK_COND_NE, FK_COND_HS, FK_COND_LO, 0,          0,          0, 0,
+        FK_COND_HI, FK_COND_LS, FK_COND_GE, FK_COND_LT, FK_COND_GT, FK_COND_LE, 0, 0};
     go(i, FIELD(w, 0, 4) >= 14 ? FK_OP_JUMP : FK_OP_BRANCH, FIELD(w, 5, 19), 19);
     i->cond = conds[FIELD(w, 0, 4)];
 }
@@ -323,7 +335,8 @@ void fk_decode_arm64(const uint8_t *code, size_t avail, uint64_t addr, fk_insn *
     fk_insn_init(i, addr, 4);
     if (avail < 4)
         return;
-    uint32_t w = (uint32_t)code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
+    uint32_t w = (uint32_t)code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
+                 (uint32_t)code[3] << 24;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if ((w & rows[k].mask) == rows[k].value) {
             rows[k].make(w, i);

@@ -22,16 +22,19 @@ static size_t bytes_before(const fk_check *c, uint64_t retaddr, const uint8_t **
 
 bool fk_check_allocates(const char *name)
 {
-    static const char *const entries[] = {"caml_call_gc", "caml_alloc1", "caml_alloc2", "caml_alloc3", "caml_allocN"};
+    static const char *const entries[] = {"caml_call_gc", "caml_alloc1", "caml_alloc2",
+                                          "caml_alloc3", "caml_allocN"};
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         if (strcmp(name, entries[i]) == 0)
             return true;
     return false;
 }
 
-/* In an object the relocation names the callee: 4 bytes before the return address, or at the first of
- * two instructions that together are the call, 8 before it. In a linked file the distance leads to it, or to a stub of the linker. */
-static bool callee(const fk_check *c, const uint8_t *code, size_t n, uint64_t retaddr, fk_symbol *out)
+/* In an object the relocation names the callee: 4 bytes before the return address, or at the first
+ * of two instructions that together are the call, 8 before it. In a linked file the distance
+ * leads to it, or to a stub of the linker. */
+static bool callee(const fk_check *c, const uint8_t *code, size_t n, uint64_t retaddr,
+                   fk_symbol *out)
 {
     uint64_t target;
     fk_kind kind = fk_image_kind(c->image);
@@ -85,6 +88,6 @@ void fk_check_calls(fk_check *c, const fk_descr *d)
         fk_check_ok(c, FK_RULE_CALL_BEFORE);
     else
         fk_check_say(c, FK_RULE_CALL_BEFORE, FK_VERDICT_WRONG, d,
-                     "no call instruction of %s ends at 0x%llx, so nothing returns there", c->abi->name,
-                     (unsigned long long)d->retaddr);
+                     "no call instruction of %s ends at 0x%llx, so nothing returns there",
+                     c->abi->name, (unsigned long long)d->retaddr);
 }

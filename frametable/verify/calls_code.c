@@ -5,7 +5,7 @@
  *   caml_call_gc, caml_alloc1/2/3/N          always, with the allocation flag
  *   caml_raise_exn, bound error              with -g
  *   caml_call_realloc_stack                  never: it looks at the frame above
- *   any other C function                     never: it is called in place because it cannot collect */
+ *   any other C function                     never: called in place because it cannot collect */
 #include <ctype.h>
 #include <string.h>
 
@@ -24,7 +24,8 @@ static bool begins_with(const char *s, const char *prefix)
 /* camlFoo.bar_12, caml_apply3, caml_curry5_2_app, ... */
 bool fk_is_ocaml_name(const char *name)
 {
-    static const char *const generic[] = {"caml_apply", "caml_curry", "caml_tuplify", "caml_send", "caml_startup"};
+    static const char *const generic[] = {"caml_apply", "caml_curry", "caml_tuplify", "caml_send",
+                                          "caml_startup"};
     if (begins_with(name, "caml") && isupper((unsigned char)name[4]))
         return true;
     for (size_t i = 0; i < sizeof generic / sizeof *generic; i++)
@@ -37,15 +38,16 @@ static need need_of(const char *name)
 {
     if (fk_is_ocaml_name(name) || begins_with(name, "caml_c_call") || fk_check_allocates(name))
         return NEEDS;
-    if (begins_with(name, "caml_raise_") || begins_with(name, "caml_reraise_exn") || strstr(name, "bound_error") ||
-        begins_with(name, "caml_perform") || begins_with(name, "caml_runstack") || begins_with(name, "caml_resume") ||
+    if (begins_with(name, "caml_raise_") || begins_with(name, "caml_reraise_exn") ||
+        strstr(name, "bound_error") || begins_with(name, "caml_perform") ||
+        begins_with(name, "caml_runstack") || begins_with(name, "caml_resume") ||
         begins_with(name, "caml_reperform"))
         return MAY;
     return MUST_NOT;
 }
 
-/* power keeps one jump to caml_call_gc for a function, behind its code: a store of the TOC pointer, then
- * an address from the TOC, as a stub of the linker would. */
+/* power keeps one jump to caml_call_gc for a function, behind its code: a store of the TOC pointer,
+ * then an address from the TOC, as a stub of the linker would. */
 static bool glue_callee(const fk_code *c, const fk_insn *call, fk_symbol *out)
 {
     const fk_program *p = c->check->program;
@@ -73,10 +75,11 @@ static bool callee(const fk_code *c, const fk_node *n, fk_symbol *out)
 static void say_missing(fk_code *c, const fk_node *n, const char *name)
 {
     const fk_symbol *s = &c->f.symbol;
-    fk_check_say(c->check, FK_RULE_CALL_MISSING, FK_VERDICT_WRONG, NULL,
-                 "the call at %.100s+0x%llx goes to %.80s, but no descriptor has its return address 0x%llx", s->name,
-                 (unsigned long long)(n->insn.addr - s->addr), name,
-                 (unsigned long long)(n->insn.addr + n->insn.length));
+    fk_check_say(
+        c->check, FK_RULE_CALL_MISSING, FK_VERDICT_WRONG, NULL,
+        "the call at %.100s+0x%llx goes to %.80s, but no descriptor has its return address 0x%llx",
+        s->name, (unsigned long long)(n->insn.addr - s->addr), name,
+        (unsigned long long)(n->insn.addr + n->insn.length));
 }
 
 /* A function of this module, whatever its name: Cmm knows no rule for names. */
@@ -105,7 +108,9 @@ void fk_calls_node(fk_code *c, const fk_node *n)
         say_missing(c, n, named ? s.name : "a closure");
     else if (want == MUST_NOT && has && !in_module(c->check, s.addr))
         fk_check_say(c->check, FK_RULE_CALL_MISSING, FK_VERDICT_WRONG, d,
-                     "the call goes to %.100s, a C function called in place: no walk of the stack can pass here", s.name);
+                     "the call goes to %.100s, a C function called in place: no walk of the stack "
+                     "can pass here",
+                     s.name);
     else
         fk_check_ok(c->check, FK_RULE_CALL_MISSING);
 }

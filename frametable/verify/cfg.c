@@ -2,7 +2,8 @@
  * branches; jump tables and handlers are added by flow.c when it meets their addresses.
  *
  * A branch out of the window is a tail call. The window reaches from the end of the function
- * before (some architectures put the growth of the stack before the entry) to the function's end. */
+ * before (some architectures put the growth of the stack before the entry) to the function's
+ * end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +59,8 @@ void fk_complete(const fk_program *p, fk_insn *i)
     const fk_fixup *x = fk_fixup_of(p, i);
     if (x == NULL)
         return;
-    bool relative = i->op == FK_OP_BRANCH || i->op == FK_OP_JUMP || i->op == FK_OP_CALL || (i->flags & FK_I_ABSOLUTE);
+    bool relative = i->op == FK_OP_BRANCH || i->op == FK_OP_JUMP || i->op == FK_OP_CALL ||
+                    (i->flags & FK_I_ABSOLUTE);
     if (x->got && x->value != 0 && i->op == FK_OP_IMM) {
         i->flags |= FK_I_GOT;
         i->imm = (int64_t)x->value;
@@ -78,8 +80,8 @@ void fk_complete(const fk_program *p, fk_insn *i)
 
 /* --- discovery ----------------------------------------------------------------------------- */
 
-/* A linker moves an instruction that a faulty processor would get wrong out of the function and puts
- * a branch there:  b V ... V: instruction; b back. The node is that instruction. */
+/* A linker moves an instruction that a faulty processor would get wrong out of the function and
+ * puts a branch there:  b V ... V: instruction; b back. The node is that instruction. */
 static void look_through_veneer(fk_function *f, fk_insn *i)
 {
     uint64_t avail;
@@ -139,13 +141,15 @@ static void describe_call(fk_function *f, fk_node *node)
 
 bool fk_is_call(const fk_insn *i)
 {
-    return i->op == FK_OP_CALL || i->op == FK_OP_CALLREG || (i->op == FK_OP_BRANCH && (i->flags & FK_I_LINKS));
+    return i->op == FK_OP_CALL || i->op == FK_OP_CALLREG ||
+           (i->op == FK_OP_BRANCH && (i->flags & FK_I_LINKS));
 }
 
 static bool goes_on(const fk_node *n)
 {
     switch (n->insn.op) {
-    case FK_OP_JUMP: case FK_OP_JUMPREG: case FK_OP_RET: case FK_OP_STOP: case FK_OP_UNKNOWN: return false;
+    case FK_OP_JUMP: case FK_OP_JUMPREG: case FK_OP_RET: case FK_OP_STOP:
+    case FK_OP_UNKNOWN: return false;
     case FK_OP_CALL: case FK_OP_CALLREG: return n->callee != FK_CALLEE_NORETURN;
     default: return true;
     }
@@ -183,7 +187,8 @@ static bool run(fk_function *f, uint64_t addr)
         else if (node->insn.op == FK_OP_TRAP) /* its own address is looked up */
             node->descr = descr_at(f, addr);
         bool jumps = node->insn.op == FK_OP_JUMP || node->insn.op == FK_OP_BRANCH ||
-                     (node->insn.op == FK_OP_CALL && node->insn.target == node->insn.addr + node->insn.length);
+                     (node->insn.op == FK_OP_CALL &&
+                      node->insn.target == node->insn.addr + node->insn.length);
         if (jumps && !push(f, node->insn.target))
             return false;
         if (!goes_on(node))

@@ -40,7 +40,8 @@ static tracked track(fk_check *c)
     fk_row row;
     fk_cursor_start(c->table, &cursor);
     while (t.short_of == t.covered && fk_cursor_next(&cursor, &d, &err) == FK_OK) {
-        if (d.flags & FK_DESCR_RETURN_TO_C || fk_cfi_row(c->cfi, c->rows, d.retaddr - 1, &row, NULL) != FK_OK)
+        if (d.flags & FK_DESCR_RETURN_TO_C ||
+            fk_cfi_row(c->cfi, c->rows, d.retaddr - 1, &row, NULL) != FK_OK)
             continue;
         t.covered++;
         t.short_of += !row_agrees(c, &d, &row) && row.cfa == FK_CFA_REGISTER &&
@@ -56,7 +57,8 @@ static void check_tracked(fk_check *c)
     c->untracked = t.covered > 1 && t.short_of == t.covered;
     if (c->untracked)
         fk_check_say(c, FK_RULE_CFI_TRACKED, FK_VERDICT_WRONG, NULL,
-                     "the rows do not follow the stack pointer: at all %llu return addresses of the module the CFA is "
+                     "the rows do not follow the stack pointer: at all %llu return addresses of "
+                     "the module the CFA is "
                      "lower than the frame ends",
                      (unsigned long long)t.covered);
     else if (t.covered > 0)
@@ -106,14 +108,16 @@ static void say_frame(fk_check *c, const fk_descr *d, const fk_row *row, const f
     int64_t by_row = row->cfa_offset - c->abi->cfa_bias;
     if ((int)row->cfa_register != stack_register(c))
         fk_check_say(c, FK_RULE_CFI_FRAME, FK_VERDICT_WRONG, d,
-                     "the CFA is DWARF register %u %+lld, which is not the stack pointer; the descriptor's frame "
+                     "the CFA is DWARF register %u %+lld, which is not the stack pointer; the "
+                     "descriptor's frame "
                      "is %u bytes",
                      row->cfa_register, (long long)row->cfa_offset, d->frame_size);
     else
         fk_check_say(c, FK_RULE_CFI_FRAME, FK_VERDICT_WRONG, d,
-                     "the descriptor's frame is %u bytes, the row's %lld (CFA = SP %+lld from 0x%llx on)%s%s",
-                     d->frame_size, (long long)by_row, (long long)row->cfa_offset, (unsigned long long)row->from,
-                     cause(c, d, row, fde), judge(c, d, by_row));
+                     "the descriptor's frame is %u bytes, the row's %lld (CFA = SP %+lld from "
+                     "0x%llx on)%s%s",
+                     d->frame_size, (long long)by_row, (long long)row->cfa_offset,
+                     (unsigned long long)row->from, cause(c, d, row, fde), judge(c, d, by_row));
 }
 
 static void check_frame(fk_check *c, const fk_descr *d, const fk_row *row, const fk_fde *fde)
@@ -132,14 +136,18 @@ static void check_return(fk_check *c, const fk_descr *d, const fk_row *row)
     if (row->ra == FK_RA_AT_CFA && row->ra_offset == want)
         fk_check_ok(c, FK_RULE_CFI_RETURN);
     else if (row->ra == FK_RA_AT_CFA)
-        fk_check_say(c, FK_RULE_CFI_RETURN, FK_VERDICT_WRONG, d,
-                     "the row has the return address at CFA%+lld, the collector reads it at CFA%+lld",
-                     (long long)row->ra_offset, (long long)want);
+        fk_check_say(
+            c, FK_RULE_CFI_RETURN, FK_VERDICT_WRONG, d,
+            "the row has the return address at CFA%+lld, the collector reads it at CFA%+lld",
+            (long long)row->ra_offset, (long long)want);
     else if (row->ra == FK_RA_OTHER)
-        fk_check_pass(c, FK_RULE_CFI_RETURN, "the rule of the return address is an expression or a register");
+        fk_check_pass(c, FK_RULE_CFI_RETURN,
+                      "the rule of the return address is an expression or a register");
     else
         fk_check_say(c, FK_RULE_CFI_RETURN, FK_VERDICT_WRONG, d,
-                     "no rule says where the return address is (it is still in its register), the collector reads it at CFA%+lld", (long long)want);
+                     "no rule says where the return address is (it is still in its register), the "
+                     "collector reads it at CFA%+lld",
+                     (long long)want);
 }
 
 static void pass_both(fk_check *c, const char *why)

@@ -76,7 +76,8 @@ static void visit(fk_function *f, const fk_state *s, int32_t n, void *arg)
         return;
     c->seen[k - f->first] |= FK_SEEN_CALL;
     if (s->place[f->program->sp].kind == FK_V_SP)
-        c->descents[k] = 1 - s->place[f->program->sp].k + (f->program->link == FK_NO_REG ? f->program->abi->word : 0);
+        c->descents[k] = 1 - s->place[f->program->sp].k +
+                         (f->program->link == FK_NO_REG ? f->program->abi->word : 0);
     if (c->check->groups & FK_GROUP_CALLS)
         fk_calls_entry(c, &f->nodes[n], &f->program->descrs[k]);
     if (c->check->groups & FK_GROUP_FRAME)
@@ -105,7 +106,8 @@ static void skip(fk_code *c, const fk_descr *d, const char *reason)
 
 static void done(fk_code *c, size_t d)
 {
-    if ((c->check->groups & FK_GROUP_LIVE) && !(c->check->program->descrs[d].flags & FK_DESCR_RETURN_TO_C))
+    if ((c->check->groups & FK_GROUP_LIVE) &&
+        !(c->check->program->descrs[d].flags & FK_DESCR_RETURN_TO_C))
         fk_live_done(c, d);
 }
 
@@ -145,7 +147,9 @@ static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
         if (c->seen[d - first] & FK_SEEN_CALL)
             done(c, d);
         else
-            skip(c, &p->descrs[d], c->f.problem != NULL ? c->f.problem : "no path from the entry to the call is known");
+            skip(c, &p->descrs[d],
+                 c->f.problem != NULL ? c->f.problem
+                                      : "no path from the entry to the call is known");
     return true;
 }
 
@@ -163,7 +167,7 @@ static uint64_t end_of(const fk_program *p, const fk_symbol *s)
     return hi;
 }
 
-/* --- one table ------------------------------------------------------------------------------- */
+/* --- one table -------------------------------------------------------------------------------- */
 
 static const char *why_no_function(const fk_program *p)
 {
@@ -199,12 +203,14 @@ static bool bare_functions(fk_code *c)
     fk_table_info_get(c->check->table, &info);
     if (p->decode == NULL || info.code_begin == 0)
         return true;
-    for (size_t i = fk_functions_upto(p->image, info.code_begin - 1); i < p->image->num_functions; i++) {
+    for (size_t i = fk_functions_upto(p->image, info.code_begin - 1); i < p->image->num_functions;
+         i++) {
         uint64_t addr = p->image->syms[p->image->functions[i]].addr;
         if (addr >= info.code_end)
             break;
         size_t first = descriptor_after(p, addr);
-        if (fk_image_symbol_at(p->image, addr, &s) != FK_OK || s.addr != addr || !fk_is_ocaml_name(s.name) ||
+        if (fk_image_symbol_at(p->image, addr, &s) != FK_OK || s.addr != addr ||
+            !fk_is_ocaml_name(s.name) ||
             (first < p->num_descrs && p->descrs[first].retaddr <= end_of(p, &s)))
             continue;
         if (!function(c, &s, first, first))
@@ -235,12 +241,13 @@ bool fk_code_descent(const fk_check *check, const fk_descr *d, int64_t *out)
 {
     const fk_program *p = check->program;
     size_t k = descriptor_after(p, d->retaddr - 1);
-    int64_t n = k < p->num_descrs && p->descrs[k].address == d->address ? check->code->descents[k] : 0;
+    int64_t n =
+        k < p->num_descrs && p->descrs[k].address == d->address ? check->code->descents[k] : 0;
     *out = n - 1;
     return n != 0;
 }
 
-/* --- life -------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 struct fk_program *fk_code_program(const fk_image *im, fk_ocaml_version version)
 {

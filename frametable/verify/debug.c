@@ -37,7 +37,8 @@ static bool jump_at(const fk_check *c, uint64_t pc, uint64_t *target)
     if (p == NULL || !fk_abi_jump_target(c->abi, p, avail, pc, target))
         return false;
     fk_kind kind = fk_image_kind(c->image);
-    if ((kind == FK_KIND_OBJECT || kind == FK_KIND_ARCHIVE_MEMBER) && fk_image_target(c->image, pc, &s) == FK_OK)
+    if ((kind == FK_KIND_OBJECT || kind == FK_KIND_ARCHIVE_MEMBER) &&
+        fk_image_target(c->image, pc, &s) == FK_OK)
         *target = s.addr;
     return true;
 }
@@ -56,7 +57,8 @@ static uint64_t asked(const fk_check *c, const fk_descr *d)
 static bool has_no_row(const fk_check *c, const fk_descr *d)
 {
     fk_symbol s;
-    return !(d->flags & FK_DESCR_ALLOC) && fk_check_callee(c, d->retaddr, &s) && strstr(s.name, "bound_error") != NULL;
+    return !(d->flags & FK_DESCR_ALLOC) && fk_check_callee(c, d->retaddr, &s) &&
+           strstr(s.name, "bound_error") != NULL;
 }
 
 static const char *base(const char *path)
@@ -98,10 +100,11 @@ static void check_line(fk_check *c, const fk_descr *d)
         fk_check_ok(c, FK_RULE_DEBUG_LINE);
     else
         fk_check_say(c, FK_RULE_DEBUG_LINE, FK_VERDICT_WRONG, d,
-                     "the descriptor's location is %.80s:%d, the line table has %.80s:%u", f.file, f.line, l.file, l.line);
+                     "the descriptor's location is %.80s:%d, the line table has %.80s:%u", f.file,
+                     f.line, l.file, l.line);
 }
 
-/* --- the function ---------------------------------------------------------------------------- */
+/* --- the function ----------------------------------------------------------------------------- */
 
 static int hex(char c)
 {
@@ -118,7 +121,8 @@ static bool stem_of(const char *symbol, const char *module, char *out)
     const char *p = symbol + 4 + k;
     p += p[0] == '.' ? 1 : p[0] == '_' && p[1] == '_' ? 2 : 0;
     const char *stamp = strrchr(p, '_');
-    if (p == symbol + 4 + k || stamp == NULL || stamp == p || stamp[1 + strspn(stamp + 1, "0123456789")] != 0)
+    if (p == symbol + 4 + k || stamp == NULL || stamp == p ||
+        stamp[1 + strspn(stamp + 1, "0123456789")] != 0)
         return false;
     while (p < stamp && n < MAX_STEM - 1) {
         bool escaped = (*p == '$' || *p == '.') && hex(p[1]) >= 0 && hex(p[2]) >= 0;
@@ -134,7 +138,8 @@ static bool has_part(const char *name, const char *part)
 {
     size_t n = strlen(part);
     for (const char *p = name; (p = strstr(p, part)) != NULL; p++)
-        if ((p == name || p[-1] == '.' || p[-1] == '(') && (p[n] == 0 || p[n] == '.' || p[n] == ')'))
+        if ((p == name || p[-1] == '.' || p[-1] == '(') &&
+            (p[n] == 0 || p[n] == '.' || p[n] == ')'))
             return true;
     return false;
 }
@@ -158,7 +163,8 @@ static bool begins_with(const char *defname, const char *module)
 static bool in_module(const char *defname, const char *module)
 {
     for (const char *m = module; *m != 0; m++)
-        if ((m == module || m[-1] == '.' || (m - module >= 2 && m[-1] == '_' && m[-2] == '_')) && begins_with(defname, m))
+        if ((m == module || m[-1] == '.' || (m - module >= 2 && m[-1] == '_' && m[-2] == '_')) &&
+            begins_with(defname, m))
             return true;
     return false;
 }
@@ -320,10 +326,11 @@ static bool belongs_elsewhere(const fk_check *c, uint64_t record, fitness fit)
            (fit == FITS_NOT && is_owned(c, owned_key(record, FITS_AROUND)));
 }
 
-/* Each slot on its own: a block that was inlined still lies in this function. false: said. In a unit
- * that was compiled without -g, code that was inlined keeps its location and has no frame of the function
- * around it: some chain there ends in another module, which with -g none does. */
-static bool check_owner(fk_check *c, const fk_descr *d, uint32_t i, const owner *o, const fk_frame *f)
+/* Each slot on its own: a block that was inlined still lies in this function. false: said. In a
+ * unit that was compiled without -g, code that was inlined keeps its location and has no frame of
+ * the function around it: some chain there ends in another module, which with -g none does. */
+static bool check_owner(fk_check *c, const fk_descr *d, uint32_t i, const owner *o,
+                        const fk_frame *f)
 {
     bool foreign = o->info.module[0] != 0 && !in_module(f->defname, o->info.module);
     fitness fit = fitness_of(o, f->defname);
@@ -332,14 +339,16 @@ static bool check_owner(fk_check *c, const fk_descr *d, uint32_t i, const owner 
     if (c->owned.of != c->table)
         collect_owned(c);
     if (!c->owned.with_g) {
-        fk_check_pass(c, FK_RULE_DEBUG_FUNCTION, "the module was compiled without -g: locations of inlined code only");
+        fk_check_pass(c, FK_RULE_DEBUG_FUNCTION,
+                      "the module was compiled without -g: locations of inlined code only");
         return false;
     }
     if (!belongs_elsewhere(c, fk_descr_debuginfo(d, i), fit))
         return true;
     fk_check_say(c, FK_RULE_DEBUG_FUNCTION, FK_VERDICT_SUSPECT, d,
-                 "slot %u ends in %.100s, and code of that function has the same record; this code belongs to %.100s", i,
-                 f->defname, o->s.name);
+                 "slot %u ends in %.100s, and code of that function has the same record; this code "
+                 "belongs to %.100s",
+                 i, f->defname, o->s.name);
     return false;
 }
 
@@ -361,7 +370,7 @@ static void check_function(fk_check *c, const fk_descr *d)
         fk_check_ok(c, FK_RULE_DEBUG_FUNCTION);
 }
 
-/* --- themselves --------------------------------------------------------------------------------- */
+/* --- themselves ------------------------------------------------------------------------------- */
 
 static const char *fault_of(const fk_frame *f, unsigned depth)
 {
@@ -393,8 +402,8 @@ static bool check_slot(fk_check *c, const fk_descr *d, uint32_t i)
         const char *fault = f.opaque ? NULL : fault_of(&f, depth);
         if (fault == NULL)
             continue;
-        fk_check_say(c, FK_RULE_DEBUG_CHAIN, FK_VERDICT_WRONG, d, "frame %u of slot %u, %.80s:%d, has %s", depth, i,
-                     f.file, f.line, fault);
+        fk_check_say(c, FK_RULE_DEBUG_CHAIN, FK_VERDICT_WRONG, d,
+                     "frame %u of slot %u, %.80s:%d, has %s", depth, i, f.file, f.line, fault);
         return false;
     }
     return true;
@@ -412,14 +421,16 @@ static void check_chains(fk_check *c, const fk_descr *d)
 /* One slot a block: 0, 1 or num_allocs by the format; a poll has no block and no slot. */
 static void check_count(fk_check *c, const fk_descr *d)
 {
-    uint32_t want = d->flags & FK_DESCR_ALLOC && fk_table_generation(c->table) != FK_GEN_A ? d->num_allocs : 1;
+    uint32_t want =
+        d->flags & FK_DESCR_ALLOC && fk_table_generation(c->table) != FK_GEN_A ? d->num_allocs : 1;
     if (d->num_debug == want)
         fk_check_ok(c, FK_RULE_DEBUG_COUNT);
     else
-        fk_check_say(c, FK_RULE_DEBUG_COUNT, FK_VERDICT_WRONG, d, "%u locations for %u blocks", d->num_debug, d->num_allocs);
+        fk_check_say(c, FK_RULE_DEBUG_COUNT, FK_VERDICT_WRONG, d, "%u locations for %u blocks",
+                     d->num_debug, d->num_allocs);
 }
 
-/* --- all ------------------------------------------------------------------------------------------ */
+/* --- all -------------------------------------------------------------------------------------- */
 
 /* The section is the image's: its fault is said with the first table. */
 void fk_check_debug_table(fk_check *c)

@@ -6,7 +6,7 @@
 
 #include "frametable/verify/graph.h"
 
-/* --- one function ------------------------------------------------------------------------------- */
+/* --- one function ----------------------------------------------------------------------------- */
 
 static void add_fact(fk_facts *x, uint64_t entry, uint32_t pointers, uint32_t given, bool returns)
 {
@@ -33,7 +33,8 @@ uint64_t fk_callee_entry(const fk_function *f, const fk_state *s, const fk_node 
     const fk_value *v = by_register && i->rs < FK_STATE_REGS ? &s->place[i->rs] : NULL;
     uint64_t target = v == NULL ? i->target : v->kind == FK_V_CONST ? (uint64_t)(v->k + i->imm) : 0;
     fk_symbol symbol;
-    bool tail = (i->op == FK_OP_JUMP || i->op == FK_OP_JUMPREG) && n->to == FK_NO_INSN && !fk_in_window(f, target);
+    bool tail = (i->op == FK_OP_JUMP || i->op == FK_OP_JUMPREG) && n->to == FK_NO_INSN &&
+                !fk_in_window(f, target);
     bool call = (i->op == FK_OP_CALL || i->op == FK_OP_CALLREG) && n->descr != UINT32_MAX &&
                 (n->callee == FK_CALLEE_OTHER || n->callee == FK_CALLEE_UNKNOWN);
     if (!(tail || call) || target == 0)
@@ -48,7 +49,8 @@ static bool is_block(const fk_function *f, const fk_value *v)
     fk_section s;
     if (v->flags & FK_F_BLOCK)
         return true;
-    return v->kind == FK_V_CONST && fk_image_section_at(f->program->image, (uint64_t)v->k, &s) == FK_OK && s.writable;
+    return v->kind == FK_V_CONST &&
+           fk_image_section_at(f->program->image, (uint64_t)v->k, &s) == FK_OK && s.writable;
 }
 
 /* The register that the value came in as an argument, FK_NO_REG: none. */
@@ -73,7 +75,8 @@ static void passes(fk_facts *x, const fk_function *f, const fk_state *s, uint64_
 /* The place of the call whose result v is, 0: none. */
 static uint64_t call_of(const fk_function *f, const fk_value *v)
 {
-    bool result = v->kind == FK_V_ANY && v->k >= 64 && v->k < FK_JOINED && v->k % 64 == f->program->result;
+    bool result =
+        v->kind == FK_V_ANY && v->k >= 64 && v->k < FK_JOINED && v->k % 64 == f->program->result;
     int32_t n = result ? fk_node_at(f, f->lo + (uint64_t)(v->k / 64 - 1)) : FK_NO_INSN;
     return n == FK_NO_INSN || !fk_is_call(&f->nodes[n].insn) ? 0 : f->nodes[n].insn.addr;
 }
@@ -91,7 +94,9 @@ static void returns(fk_facts *x, const fk_function *f, const fk_state *s)
 static void dereferences(fk_facts *x, const fk_function *f, const fk_state *s, const fk_insn *i)
 {
     bool block = i->base < 32 && i->index == FK_NO_REG && i->disp % 8 == 0 && i->disp >= -8;
-    uint8_t r = block && (i->op == FK_OP_LOAD || i->op == FK_OP_STORE) ? argument(&s->place[i->base]) : FK_NO_REG;
+    uint8_t r = block && (i->op == FK_OP_LOAD || i->op == FK_OP_STORE)
+                    ? argument(&s->place[i->base])
+                    : FK_NO_REG;
     if (r != FK_NO_REG && (f->program->arguments >> r & 1))
         add_fact(x, f->symbol.addr, FK_REG_BIT(r), 0, false);
 }
@@ -107,10 +112,11 @@ void fk_facts_visit(fk_function *f, const fk_state *s, int32_t n, void *facts)
         return;
     passes(facts, f, s, callee);
     bool tail = !fk_is_call(&node->insn);
-    add_passing(facts, (fk_passing){tail ? f->symbol.addr : node->insn.addr, callee, FK_NO_REG, FK_NO_REG});
+    add_passing(
+        facts, (fk_passing){tail ? f->symbol.addr : node->insn.addr, callee, FK_NO_REG, FK_NO_REG});
 }
 
-/* --- all of them ----------------------------------------------------------------------------------- */
+/* --- all of them ------------------------------------------------------------------------------ */
 
 static int by_entry(const void *a, const void *b)
 {
@@ -138,7 +144,8 @@ static void combine(fk_facts *x)
 void fk_facts_add(fk_facts *x, const fk_facts *more)
 {
     for (size_t k = 0; k < more->num; k++)
-        add_fact(x, more->list[k].entry, more->list[k].pointers, more->list[k].given, more->list[k].returns);
+        add_fact(x, more->list[k].entry, more->list[k].pointers, more->list[k].given,
+                 more->list[k].returns);
     for (size_t k = 0; k < more->num_passings; k++)
         add_passing(x, more->passings[k]);
     x->lost |= more->lost;
@@ -189,7 +196,8 @@ void fk_facts_conclude(fk_facts *x)
     for (bool more = true; more;) {
         more = false;
         for (size_t k = 0; k < x->num_passings; k++)
-            more |= conclude_one(find(x, x->passings[k].from), find(x, x->passings[k].to), &x->passings[k]);
+            more |= conclude_one(find(x, x->passings[k].from), find(x, x->passings[k].to),
+                                 &x->passings[k]);
     }
 }
 

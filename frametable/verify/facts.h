@@ -1,7 +1,8 @@
 /* facts.h - what functions tell about each other's arguments and results.
  *
  * A type with blocks is never that of an integer. A function that reads a field of its argument, or
- * returns a block, shows it to its callers; a caller that gives it a block shows it to the function.
+ * returns a block, shows it to its callers; a caller that gives it a block shows it to the
+ * function.
  *
  *   f:  ld  [a0]          pointers(f) has a0:  f takes a block
  *   g:  mv a0, block      given(f) has a0:     f is given a block

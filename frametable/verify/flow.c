@@ -54,7 +54,8 @@ static bool merge(fk_function *f, int32_t n, const fk_value *v)
     for (size_t k = 0; k < f->stride; k++) {
         if (same(&into[k], &v[k]))
             continue;
-        fk_value j = join(into[k], v[k], FK_JOINED + (int64_t)((size_t)f->nodes[n].state * f->stride + k));
+        fk_value j =
+            join(into[k], v[k], FK_JOINED + (int64_t)((size_t)f->nodes[n].state * f->stride + k));
         changed |= !same(&into[k], &j);
         into[k] = j;
     }
@@ -127,7 +128,8 @@ static bool add_edge(fk_function *f, int32_t to)
     if (f->num_edges == f->cap_edges)
         unique_edges(f);
     /* room for as many again: each sorting is paid for */
-    if (f->num_edges > f->cap_edges / 2 && !fk_room(&f->edges, &f->cap_edges, f->cap_edges + 1, sizeof *f->edges))
+    if (f->num_edges > f->cap_edges / 2 &&
+        !fk_room(&f->edges, &f->cap_edges, f->cap_edges + 1, sizeof *f->edges))
         return false;
     if (f->cap_edges == 0 && !fk_room(&f->edges, &f->cap_edges, 64, sizeof *f->edges))
         return false;
@@ -193,13 +195,15 @@ static bool read32(const fk_function *f, uint64_t at, int64_t *out)
     return true;
 }
 
-/* Words that are distances from the table; a part of it begins `start` bytes behind. It ends where a word leads out of the function,
- * where code begins that is known, or another table may. */
+/* Words that are distances from the table; a part of it begins `start` bytes behind. It ends where
+ * a word leads out of the function, where code begins that is known, or another table may. */
 static bool offset_table(fk_function *f, uint64_t table, uint32_t start, const fk_value *v)
 {
     int64_t d;
-    for (uint64_t at = table + start; read32(f, at, &d) && fk_in_window(f, table + (uint64_t)d); at += 4) {
-        if (at != table + start && (fk_node_at(f, at) != FK_NO_INSN || fk_table_begins(f->program, at)))
+    for (uint64_t at = table + start; read32(f, at, &d) && fk_in_window(f, table + (uint64_t)d);
+         at += 4) {
+        if (at != table + start &&
+            (fk_node_at(f, at) != FK_NO_INSN || fk_table_begins(f->program, at)))
             break;
         if (!reach(f, table + (uint64_t)d, v))
             return false;
@@ -222,7 +226,7 @@ static bool jump_register(fk_function *f, int32_t n, const fk_state *s)
     return true;
 }
 
-/* --- exceptions --------------------------------------------------------------------------------- */
+/* --- exceptions ------------------------------------------------------------------------------- */
 
 static fk_value current_trap(const fk_function *f, const fk_state *s)
 {
@@ -243,7 +247,8 @@ static trap_form trap_of(const fk_program *p)
         return (trap_form){40, 48, 32};
     if (old && p->abi->big_endian)
         return (trap_form){0, 8, FK_TRAP_SIZE};
-    return (trap_form){FK_TRAP_HANDLER, FK_TRAP_PREVIOUS, (int8_t)(FK_TRAP_SIZE - p->abi->frame_reserved)};
+    return (trap_form){FK_TRAP_HANDLER, FK_TRAP_PREVIOUS,
+                       (int8_t)(FK_TRAP_SIZE - p->abi->frame_reserved)};
 }
 
 /* At the handler the frame is as it was before the trap was pushed; of the registers only
@@ -252,7 +257,8 @@ static void unwind(const fk_function *f, fk_state *s, int64_t above, fk_value pr
 {
     const fk_program *p = f->program;
     fk_value sp = {0, 0, FK_V_SP, 0};
-    uint32_t kept = FK_REG_BIT(p->sp) | FK_REG_BIT(p->young) | FK_REG_BIT(p->domain) | p->domains | p->reserved;
+    uint32_t kept =
+        FK_REG_BIT(p->sp) | FK_REG_BIT(p->young) | FK_REG_BIT(p->domain) | p->domains | p->reserved;
     const fk_reg *toc = fk_abi_role(p->abi, FK_REG_TOC);
     kept |= toc == NULL ? 0 : FK_REG_BIT(toc->hw);
     sp.k = above;
@@ -275,7 +281,8 @@ static bool raise_from(fk_function *f, const fk_state *s, bool only_find)
         return true;
     trap_form form = trap_of(f->program);
     int64_t base = trap.k - s->place[f->program->sp].k;
-    const fk_value *h = fk_slot(f, s, base + form.handler), *previous = fk_slot(f, s, base + form.previous);
+    const fk_value *h = fk_slot(f, s, base + form.handler),
+                   *previous = fk_slot(f, s, base + form.previous);
     if (h == NULL || h->kind != FK_V_CONST || !fk_in_window(f, (uint64_t)h->k))
         return true;
     if (only_find)
@@ -288,12 +295,13 @@ static bool raise_from(fk_function *f, const fk_state *s, bool only_find)
     return reach(f, handler, out.place);
 }
 
-/* --- blocks ------------------------------------------------------------------------------------------ */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 static bool sets_trap(const fk_function *f, const fk_insn *i)
 {
     uint8_t trap = f->program->trap;
-    return trap == FK_NO_REG ? i->op == FK_OP_STORE && i->base == f->program->domain : (i->writes >> trap & 1) != 0;
+    return trap == FK_NO_REG ? i->op == FK_OP_STORE && i->base == f->program->domain
+                             : (i->writes >> trap & 1) != 0;
 }
 
 /* The value of a register branch's target may name a call through a register. */
@@ -306,11 +314,13 @@ static bool at_return(fk_function *f, const fk_state *s)
 static void name_callee(fk_function *f, fk_node *node, const fk_state *s)
 {
     const fk_insn *i = &node->insn;
-    if (i->op != FK_OP_CALLREG || node->callee != FK_CALLEE_UNKNOWN || f->program->object || i->rs >= FK_STATE_REGS)
+    if (i->op != FK_OP_CALLREG || node->callee != FK_CALLEE_UNKNOWN || f->program->object ||
+        i->rs >= FK_STATE_REGS)
         return;
     fk_value v = s->place[i->rs];
     if (v.kind == FK_V_CONST)
-        node->callee = (uint8_t)fk_program_callee(f->program, i->addr, i->addr + i->length, (uint64_t)(v.k + i->imm));
+        node->callee = (uint8_t)fk_program_callee(f->program, i->addr, i->addr + i->length,
+                                                  (uint64_t)(v.k + i->imm));
 }
 
 /* Everything that leaves node n but falling through. */
@@ -323,7 +333,8 @@ static bool leave(fk_function *f, int32_t n, const fk_state *s)
     switch (f->nodes[n].insn.op) {
     case FK_OP_JUMPREG: return jump_register(f, n, s);
     case FK_OP_RET: return at_return(f, s);
-    case FK_OP_CALL: case FK_OP_CALLREG: return f->nodes[n].descr == UINT32_MAX || raise_from(f, s, false);
+    case FK_OP_CALL:
+    case FK_OP_CALLREG: return f->nodes[n].descr == UINT32_MAX || raise_from(f, s, false);
     case FK_OP_BRANCH: return !(f->nodes[n].insn.flags & FK_I_LINKS) || raise_from(f, s, false);
     default: return true;
     }
@@ -354,7 +365,7 @@ static bool run_block(fk_function *f, int32_t n, fk_state *s)
     }
 }
 
-/* --- the whole function ---------------------------------------------------------------------------------- */
+/* --- the whole function ----------------------------------------------------------------------- */
 
 static void entry_state(const fk_function *f, fk_value *v)
 {
@@ -432,8 +443,8 @@ static bool settle(fk_function *f)
     return ok;
 }
 
-fk_result fk_function_read(fk_function *f, const fk_program *p, const fk_symbol *symbol, uint64_t lo, uint64_t hi,
-                           size_t first, size_t last)
+fk_result fk_function_read(fk_function *f, const fk_program *p, const fk_symbol *symbol,
+                           uint64_t lo, uint64_t hi, size_t first, size_t last)
 {
     reset(f);
     f->program = p;

@@ -14,7 +14,8 @@
  *   YOUNG k   the young pointer after the allocation that is looked at, + k
  *   OFFSET k  something unknown + k
  *   NEAR k    k + something unknown: a place in a table
- *   ENTRY k   a word read from the table at k; TARGET k: k + such a word from the table at k + stale
+ *   ENTRY k   a word read from the table at k
+ *   TARGET k  k + such a word from the table at k + stale
  *   CSTACK    the C stack (dom.c_stack)
  *   GOT k     the address of a linkage slot that will hold k (objects)
  *
@@ -26,7 +27,19 @@
 #include "framekit/frametable.h"
 #include "frametable/verify/insn.h"
 
-enum { FK_V_NONE, FK_V_ANY, FK_V_CONST, FK_V_SP, FK_V_YOUNG, FK_V_OFFSET, FK_V_NEAR, FK_V_ENTRY, FK_V_TARGET, FK_V_CSTACK, FK_V_GOT };
+enum {
+    FK_V_NONE,
+    FK_V_ANY,
+    FK_V_CONST,
+    FK_V_SP,
+    FK_V_YOUNG,
+    FK_V_OFFSET,
+    FK_V_NEAR,
+    FK_V_ENTRY,
+    FK_V_TARGET,
+    FK_V_CSTACK,
+    FK_V_GOT
+};
 
 /* What the collector knows or does not know about a value. */
 enum {
@@ -58,8 +71,19 @@ enum {
 };
 #define FK_JOINED ((int64_t)1 << 40) /* numbers of values that joins make */
 
-typedef enum { FK_CALLEE_OTHER, FK_CALLEE_GC, FK_CALLEE_ALLOC1, FK_CALLEE_ALLOC2, FK_CALLEE_ALLOC3, FK_CALLEE_ALLOCN,
-               FK_CALLEE_NORETURN, FK_CALLEE_REALLOC, FK_CALLEE_C, FK_CALLEE_UNKNOWN, FK_CALLEES } fk_callee;
+typedef enum {
+    FK_CALLEE_OTHER,
+    FK_CALLEE_GC,
+    FK_CALLEE_ALLOC1,
+    FK_CALLEE_ALLOC2,
+    FK_CALLEE_ALLOC3,
+    FK_CALLEE_ALLOCN,
+    FK_CALLEE_NORETURN,
+    FK_CALLEE_REALLOC,
+    FK_CALLEE_C,
+    FK_CALLEE_UNKNOWN,
+    FK_CALLEES
+} fk_callee;
 
 typedef struct {
     uint64_t at, value; /* value 0: the symbol is elsewhere */
@@ -158,8 +182,8 @@ typedef void (*fk_visit_fn)(fk_function *, const fk_state *, int32_t node, void 
 
 /* Discovers and interprets the function that holds the descriptors [first, last).
  * `f` is reused from one function to the next: zero it before the first. */
-fk_result fk_function_read(fk_function *f, const fk_program *, const fk_symbol *, uint64_t lo, uint64_t hi,
-                           size_t first, size_t last);
+fk_result fk_function_read(fk_function *f, const fk_program *, const fk_symbol *, uint64_t lo,
+                           uint64_t hi, size_t first, size_t last);
 void fk_function_visit(fk_function *, fk_visit_fn, void *arg);
 /* The first of the edges from a node, all in a row. */
 const fk_edge *fk_edges_from(const fk_function *, int32_t node, size_t *count);

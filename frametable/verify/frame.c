@@ -25,20 +25,23 @@ static int32_t node_over(const fk_code *c, uint64_t addr)
 
 void fk_frame_unseen(fk_code *c, const fk_descr *d, const char *reason)
 {
-    bool read = c->f.problem == NULL && c->f.program == c->check->program && d->retaddr > c->f.lo && d->retaddr <= c->f.hi;
+    bool read = c->f.problem == NULL && c->f.program == c->check->program && d->retaddr > c->f.lo &&
+                d->retaddr <= c->f.hi;
     int32_t n = read ? node_over(c, d->retaddr - 1) : FK_NO_INSN;
     fk_check_pass(c->check, FK_RULE_FRAME_SIZE, reason);
     if (n == FK_NO_INSN)
         fk_check_pass(c->check, FK_RULE_FRAME_CALL, reason);
     else
-        fk_check_say(c->check, FK_RULE_FRAME_CALL, FK_VERDICT_WRONG, d,
-                     "the return address is %s the instruction at 0x%llx, which %s",
-                     c->f.nodes[n].insn.addr + c->f.nodes[n].insn.length == d->retaddr ? "behind" : "inside",
-                     (unsigned long long)c->f.nodes[n].insn.addr,
-                     fk_is_call(&c->f.nodes[n].insn) ? "calls and returns elsewhere" : "is no call");
+        fk_check_say(
+            c->check, FK_RULE_FRAME_CALL, FK_VERDICT_WRONG, d,
+            "the return address is %s the instruction at 0x%llx, which %s",
+            c->f.nodes[n].insn.addr + c->f.nodes[n].insn.length == d->retaddr ? "behind" : "inside",
+            (unsigned long long)c->f.nodes[n].insn.addr,
+            fk_is_call(&c->f.nodes[n].insn) ? "calls and returns elsewhere" : "is no call");
 }
 
-/* Where the function is left for good. A return through a trap frame (a raise) goes to its handler. */
+/* Where the function is left for good. A return through a trap frame (a raise) goes to its
+ * handler. */
 static bool leaves(const fk_code *c, const fk_state *s, int32_t n)
 {
     const fk_insn *i = &c->f.nodes[n].insn;
@@ -46,7 +49,8 @@ static bool leaves(const fk_code *c, const fk_state *s, int32_t n)
     const fk_value *slot = p->link == FK_NO_REG ? fk_slot(&c->f, s, 0) : NULL;
     if (i->op == FK_OP_RET)
         return slot == NULL || slot->kind != FK_V_CONST;
-    return i->op == FK_OP_JUMP && c->f.nodes[n].to == FK_NO_INSN && !p->object && !fk_in_window(&c->f, i->target);
+    return i->op == FK_OP_JUMP && c->f.nodes[n].to == FK_NO_INSN && !p->object &&
+           !fk_in_window(&c->f, i->target);
 }
 
 void fk_frame_insn(fk_code *c, const fk_state *s, int32_t n)
@@ -59,9 +63,11 @@ void fk_frame_insn(fk_code *c, const fk_state *s, int32_t n)
     if (sp.k == 0)
         fk_check_ok(c->check, FK_RULE_FRAME_RETURN);
     else
-        fk_check_say(c->check, FK_RULE_FRAME_RETURN, FK_VERDICT_WRONG, d,
-                     "the function is left at 0x%llx with the stack pointer %lld bytes %s where it entered",
-                     (unsigned long long)addr, (long long)(sp.k < 0 ? -sp.k : sp.k), sp.k < 0 ? "below" : "above");
+        fk_check_say(
+            c->check, FK_RULE_FRAME_RETURN, FK_VERDICT_WRONG, d,
+            "the function is left at 0x%llx with the stack pointer %lld bytes %s where it entered",
+            (unsigned long long)addr, (long long)(sp.k < 0 ? -sp.k : sp.k),
+            sp.k < 0 ? "below" : "above");
 }
 
 void fk_frame_call(fk_code *c, const fk_state *s, int32_t n, const fk_descr *d)
@@ -82,7 +88,8 @@ void fk_frame_call(fk_code *c, const fk_state *s, int32_t n, const fk_descr *d)
         fk_check_ok(c->check, FK_RULE_FRAME_SIZE);
     else
         fk_check_say(c->check, FK_RULE_FRAME_SIZE, FK_VERDICT_WRONG, d,
-                     "the frame size is %u, the code has brought the stack pointer down by %lld bytes%s at this call",
+                     "the frame size is %u, the code has brought the stack pointer down by %lld "
+                     "bytes%s at this call",
                      d->frame_size, (long long)descent,
                      p->link == FK_NO_REG ? " with the return address" : "");
 }

@@ -28,15 +28,42 @@
 #include "abi/abi.h"
 
 typedef enum {
-    FK_OP_OTHER, FK_OP_UNKNOWN, FK_OP_IMM, FK_OP_ADD, FK_OP_ADDREG, FK_OP_SUBREG, FK_OP_SHIFT, FK_OP_LOAD, FK_OP_STORE,
-    FK_OP_PUSHMEM, FK_OP_POPMEM, FK_OP_ADDMEM, FK_OP_CMP, FK_OP_BRANCH, FK_OP_JUMP, FK_OP_JUMPREG, FK_OP_CALL, FK_OP_CALLREG,
-    FK_OP_RET, FK_OP_TRAP, FK_OP_STOP, /* ud2 and the like: never goes on */
+    FK_OP_OTHER,
+    FK_OP_UNKNOWN,
+    FK_OP_IMM,
+    FK_OP_ADD,
+    FK_OP_ADDREG,
+    FK_OP_SUBREG,
+    FK_OP_SHIFT,
+    FK_OP_LOAD,
+    FK_OP_STORE,
+    FK_OP_PUSHMEM,
+    FK_OP_POPMEM,
+    FK_OP_ADDMEM,
+    FK_OP_CMP,
+    FK_OP_BRANCH,
+    FK_OP_JUMP,
+    FK_OP_JUMPREG,
+    FK_OP_CALL,
+    FK_OP_CALLREG,
+    FK_OP_RET,
+    FK_OP_TRAP,
+    FK_OP_STOP, /* ud2 and the like: never goes on */
 } fk_op;
 
 /* LO HS HI LS are unsigned. LT GE GT LE after a compare with FK_I_LOGICAL are too. */
 typedef enum {
-    FK_COND_OTHER, FK_COND_EQ, FK_COND_NE, FK_COND_LT, FK_COND_GE, FK_COND_GT, FK_COND_LE, FK_COND_LO, FK_COND_HS,
-    FK_COND_HI, FK_COND_LS,
+    FK_COND_OTHER,
+    FK_COND_EQ,
+    FK_COND_NE,
+    FK_COND_LT,
+    FK_COND_GE,
+    FK_COND_GT,
+    FK_COND_LE,
+    FK_COND_LO,
+    FK_COND_HS,
+    FK_COND_HI,
+    FK_COND_LS,
 } fk_cond;
 
 enum {
@@ -81,7 +108,8 @@ void fk_decode_riscv64(const uint8_t *, size_t, uint64_t, fk_insn *);
 
 static inline void fk_insn_init(fk_insn *i, uint64_t addr, unsigned length)
 {
-    *i = (fk_insn){.addr = addr, .length = (uint8_t)length, .op = FK_OP_UNKNOWN, .rd = FK_NO_REG, .rd2 = FK_NO_REG,
+    *i = (fk_insn){.addr = addr, .length = (uint8_t)length, .op = FK_OP_UNKNOWN,
+                   .rd = FK_NO_REG, .rd2 = FK_NO_REG,
                    .rs = FK_NO_REG, .rt = FK_NO_REG, .base = FK_NO_REG, .index = FK_NO_REG};
 }
 

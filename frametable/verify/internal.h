@@ -1,6 +1,6 @@
 /* internal.h - what the rules share.
  *
- *   fk_verify_image          shared: image, return addresses, CFI, lines   (read only while workers run)
+ *   fk_verify_image          shared: image, return addresses, CFI, lines (read only while they run)
  *     +-- worker 0: fk_check   one table at a time, in file order; findings are kept with their
  *     +-- worker 1: fk_check   table and given away in the order of the tables (run.c) */
 #ifndef FK_VERIFY_INTERNAL_H
@@ -61,14 +61,15 @@ bool fk_check_table(fk_check *);
 
 void fk_check_structure(fk_check *, const fk_descr *);
 void fk_check_calls(fk_check *, const fk_descr *);
-/* The function that the call before retaddr enters, through stubs of the linker; false: indirect, or
- * without a name. */
+/* The function that the call before retaddr enters, through stubs of the linker; false: indirect,
+ * or without a name. */
 bool fk_check_callee(const fk_check *, uint64_t retaddr, fk_symbol *out);
 /* The callee is caml_call_gc or one of caml_alloc1/2/3/N. */
 bool fk_check_allocates(const char *name);
 /* The rule call-entry; name NULL: the callee is not known. */
 void fk_check_call_entry(fk_check *, const fk_descr *, const char *name);
-/* A failed bound check that traps starts at addr: its own address is looked up (power up to 4.14). */
+/* A failed bound check that traps starts at addr: its own address is looked up (power up to
+ * 4.14). */
 bool fk_check_traps(const fk_check *, uint64_t addr);
 
 /* --- cfi.c: after code.c, whose view it names ----------------------------------------- */

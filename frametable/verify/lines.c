@@ -1,5 +1,5 @@
-/* lines.c - line number programs. Bounded: a row costs at least one byte of the program, a file name
- * or directory at least one byte of the header. */
+/* lines.c - line number programs. Bounded: a row costs at least one byte of the program, a file
+ * name or directory at least one byte of the header. */
 #include "frametable/verify/lines.h"
 
 #include <dwarf.h>
@@ -75,7 +75,8 @@ static bool add_file(unit *u, const char *directory, const char *name)
 
 static bool add_directory(unit *u, const char *name)
 {
-    void *p = more(u->directories, &u->room_directories, u->num_directories, sizeof *u->directories);
+    void *p =
+        more(u->directories, &u->room_directories, u->num_directories, sizeof *u->directories);
     u->no_memory |= p == NULL;
     if (p == NULL)
         return false;
@@ -110,7 +111,7 @@ static bool read_old_names(unit *u, fk_reader *r)
     return name != NULL && !r->bad;
 }
 
-/* --- header, version 5 ----------------------------------------------------------------------- */
+/* --- header, version 5 ------------------------------------------------------------------------ */
 
 typedef struct {
     unsigned count;
@@ -133,7 +134,9 @@ static const char *string_at(const unit *u, unsigned which, uint64_t offset)
 {
     const uint8_t *s = u->all->strings[which];
     uint64_t size = u->all->strings_size[which];
-    return s != NULL && offset < size && memchr(s + offset, 0, size - offset) ? (const char *)s + offset : "";
+    return s != NULL && offset < size && memchr(s + offset, 0, size - offset)
+               ? (const char *)s + offset
+               : "";
 }
 
 static uint64_t read_offset(const unit *u, fk_reader *r)
@@ -150,7 +153,8 @@ static bool skip(fk_reader *r, uint64_t n)
 }
 
 /* One attribute: a string or a number, whichever the form has. */
-static bool read_form(const unit *u, fk_reader *r, uint64_t form, const char **text, uint64_t *number)
+static bool read_form(const unit *u, fk_reader *r, uint64_t form, const char **text,
+                      uint64_t *number)
 {
     switch (form) {
     case DW_FORM_string: *text = fk_read_string(r); return *text != NULL;
@@ -167,7 +171,8 @@ static bool read_form(const unit *u, fk_reader *r, uint64_t form, const char **t
     }
 }
 
-static bool read_entry(const unit *u, fk_reader *r, const formats *f, const char **path, uint64_t *dir)
+static bool read_entry(const unit *u, fk_reader *r, const formats *f, const char **path,
+                       uint64_t *dir)
 {
     *path = "";
     *dir = 0;
@@ -206,7 +211,7 @@ static bool read_new_names(unit *u, fk_reader *r)
     return !r->bad;
 }
 
-/* --- header ------------------------------------------------------------------------------------- */
+/* --- header ----------------------------------------------------------------------------------- */
 
 static bool read_header(unit *u)
 {
@@ -237,7 +242,7 @@ static bool read_header(unit *u)
     return good && (u->all->num_files > u->first_file || add_file(u, "", "")); /* rows need one */
 }
 
-/* --- program --------------------------------------------------------------------------------------- */
+/* --- program ---------------------------------------------------------------------------------- */
 
 typedef struct {
     uint64_t addr, file, line;
@@ -252,7 +257,8 @@ static bool add_row(unit *u, const state *s, bool end)
     if (p == NULL)
         return false;
     l->rows = p;
-    uint64_t number = s->file < l->num_files - u->first_file ? u->first_file + s->file : u->first_file;
+    uint64_t number =
+        s->file < l->num_files - u->first_file ? u->first_file + s->file : u->first_file;
     l->rows[l->num_rows++] = (row){s->addr, (uint32_t)number, (uint32_t)s->line & 0x7FFFFFFF, end};
     return true;
 }
@@ -321,18 +327,21 @@ static bool run(unit *u)
     bool good = true;
     while (good && r->p < r->end && !r->bad) {
         uint8_t op = fk_read_u8(r);
-        good = op >= u->opcode_base ? special(u, &s, op) : op == 0 ? extended(u, &s) : standard(u, &s, op);
+        good = op >= u->opcode_base ? special(u, &s, op)
+               : op == 0            ? extended(u, &s)
+                                    : standard(u, &s, op);
     }
     u->all->num_rows = s.first_row; /* a sequence without end */
     return good && !r->bad;
 }
 
-/* --- units ------------------------------------------------------------------------------------------- */
+/* --- units ------------------------------------------------------------------------------------ */
 
 static void fault(fk_lines *l, uint64_t offset, const char *why)
 {
     if (l->fault[0] == 0)
-        snprintf(l->fault, sizeof l->fault, ".debug_line+0x%llx: %s", (unsigned long long)offset, why);
+        snprintf(l->fault, sizeof l->fault, ".debug_line+0x%llx: %s", (unsigned long long)offset,
+                 why);
 }
 
 /* Steps *at over one unit; false: the section ends. */
@@ -378,8 +387,8 @@ static int by_address(const void *a, const void *b)
     return (int)y->end - (int)x->end; /* the next sequence begins where one ends */
 }
 
-/* Sequences lie in the order of their units: a merge of runs would do, but sorting is not what costs.
- * Rows at one address keep their order: the last of them holds. */
+/* Sequences lie in the order of their units: a merge of runs would do, but sorting is not what
+ * costs. Rows at one address keep their order: the last of them holds. */
 static void sort_rows(fk_lines *l)
 {
     bool sorted = true;
@@ -402,7 +411,8 @@ fk_lines *fk_lines_open(const fk_image *im)
     l->word = fk_image_word(im);
     fk_image_debug_section(im, ".debug_line_str", &l->strings[0], &l->strings_size[0]);
     fk_image_debug_section(im, ".debug_str", &l->strings[1], &l->strings_size[1]);
-    if (fk_image_debug_section(im, ".debug_line", &l->section, &l->size) == FK_OK && !read_units(l)) {
+    if (fk_image_debug_section(im, ".debug_line", &l->section, &l->size) == FK_OK &&
+        !read_units(l)) {
         fk_lines_close(l);
         return NULL;
     }

@@ -3,14 +3,14 @@
  *   live-init     what is listed has been written on every path to the call
  *   live-missing  what is used behind the call, and was a root or an address in a block before, is
  *                 listed: a value that crosses a safepoint unlisted is stale (step.c), and stale
- *                 values may not be dereferenced, stored, or listed again                         */
+ *                 values may not be dereferenced, stored, or listed again */
 #include <stdio.h>
 #include <string.h>
 
 #include "frametable/verify/graph.h"
 #include "frametable/verify/rules.h"
 
-/* --- listed, not initialised ----------------------------------------------------------------- */
+/* --- listed, not initialised ------------------------------------------------------------------ */
 
 static const fk_value *value_of(const fk_code *c, const fk_state *s, fk_live l)
 {
@@ -23,7 +23,8 @@ static const fk_value *value_of(const fk_code *c, const fk_state *s, fk_live l)
 
 static void place_name(const fk_code *c, fk_live l, char *buf, size_t size)
 {
-    const fk_reg *r = l.reg < 0 ? NULL : fk_abi_reg(c->f.program->abi, l.reg, c->f.program->version);
+    const fk_reg *r =
+        l.reg < 0 ? NULL : fk_abi_reg(c->f.program->abi, l.reg, c->f.program->version);
     if (l.reg < 0)
         snprintf(buf, size, "[%d]", l.offset);
     else
@@ -37,9 +38,10 @@ static void check_init(fk_code *c, const fk_state *s, const fk_descr *d)
         fk_live l = fk_descr_live(d, n);
         const fk_value *v = value_of(c, s, l);
         if (v == NULL) {
-            fk_check_pass(c->check, FK_RULE_LIVE_INIT, s->place[c->f.program->sp].kind == FK_V_SP
-                                                           ? "a root lies outside of the frame that is followed"
-                                                           : "the stack pointer cannot be followed to the call");
+            fk_check_pass(c->check, FK_RULE_LIVE_INIT,
+                          s->place[c->f.program->sp].kind == FK_V_SP
+                              ? "a root lies outside of the frame that is followed"
+                              : "the stack pointer cannot be followed to the call");
             return;
         }
         if (v->kind != FK_V_NONE)
@@ -60,7 +62,15 @@ static void check_init(fk_code *c, const fk_state *s, const fk_descr *d)
  * as a result or out of a block and is listed elsewhere. Compilers before 5.4 took every argument
  * and result for a value: there it need not be listed anywhere. What is compared with another value
  * may be the bound of a loop, which is an integer to the compiler although it came as a root. */
-enum { EVIDENCE_ADDRESS = 1, EVIDENCE_TESTED = 2, EVIDENCE_ARGUMENT = 4, EVIDENCE_LISTED = 8, EVIDENCE_RESULT = 16, EVIDENCE_LOADED = 32, EVIDENCE_COMPARED = 64 };
+enum {
+    EVIDENCE_ADDRESS = 1,
+    EVIDENCE_TESTED = 2,
+    EVIDENCE_ARGUMENT = 4,
+    EVIDENCE_LISTED = 8,
+    EVIDENCE_RESULT = 16,
+    EVIDENCE_LOADED = 32,
+    EVIDENCE_COMPARED = 64
+};
 
 static uint32_t hash(int64_t number)
 {
@@ -121,14 +131,16 @@ void fk_live_evidence(fk_function *f, const fk_state *s, int32_t n, void *arg)
     const fk_insn *i = &f->nodes[n].insn;
     fk_code *c = arg;
     if (i->op == FK_OP_LOAD && i->size == 8 && i->rd < 32 && i->base != f->program->sp)
-        add_evidence(c, &(fk_value){(int64_t)((i->addr - f->lo + 1) * 64 + i->rd), 0, FK_V_ANY, 0}, EVIDENCE_LOADED);
+        add_evidence(c, &(fk_value){(int64_t)((i->addr - f->lo + 1) * 64 + i->rd), 0, FK_V_ANY, 0},
+                     EVIDENCE_LOADED);
     if (i->op == FK_OP_LOAD || i->op == FK_OP_STORE)
         add_evidence(c, reg(s, i->base), EVIDENCE_ADDRESS);
     if (f->nodes[n].descr != UINT32_MAX)
         add_listed(c, s, &f->program->descrs[f->nodes[n].descr]);
     if (f->nodes[n].descr != UINT32_MAX && f->nodes[n].callee != FK_CALLEE_C && fk_is_call(i))
         add_evidence(c, &(fk_value){fk_result_number(f, i), 0, FK_V_ANY, 0}, EVIDENCE_RESULT);
-    if ((i->op == FK_OP_CMP || i->op == FK_OP_BRANCH) && i->rs < 32 && !(i->flags & (FK_I_IMM | FK_I_TEST))) {
+    if ((i->op == FK_OP_CMP || i->op == FK_OP_BRANCH) && i->rs < 32 &&
+        !(i->flags & (FK_I_IMM | FK_I_TEST))) {
         add_evidence(c, reg(s, i->rs), EVIDENCE_COMPARED);
         add_evidence(c, reg(s, i->rt), EVIDENCE_COMPARED);
     }
@@ -136,8 +148,8 @@ void fk_live_evidence(fk_function *f, const fk_state *s, int32_t n, void *arg)
         add_evidence(c, reg(s, i->op == FK_OP_BRANCH ? i->rt : i->rs), EVIDENCE_TESTED);
 }
 
-/* Stale, and for sure something that the collector moves. A tested low bit alone proves nothing: Cmm may
- * ask whether an integer is odd. */
+/* Stale, and for sure something that the collector moves. A tested low bit alone proves nothing:
+ * Cmm may ask whether an integer is odd. */
 static bool is_lost(const fk_code *c, const fk_value *v)
 {
     if (!(v->flags & FK_F_STALE) || v->kind != FK_V_ANY || v->k == 0)
@@ -146,7 +158,8 @@ static bool is_lost(const fk_code *c, const fk_value *v)
     if ((kind & EVIDENCE_COMPARED) && !(kind & (EVIDENCE_TESTED | EVIDENCE_ADDRESS)))
         return false;
     bool from_ocaml = kind & (EVIDENCE_ARGUMENT | EVIDENCE_RESULT);
-    if ((from_ocaml && c->f.program->untyped) || ((from_ocaml || (kind & EVIDENCE_LOADED)) && (kind & EVIDENCE_LISTED)))
+    if ((from_ocaml && c->f.program->untyped) ||
+        ((from_ocaml || (kind & EVIDENCE_LOADED)) && (kind & EVIDENCE_LISTED)))
         return true;
     return ((kind & EVIDENCE_TESTED) && (kind & (EVIDENCE_LISTED | EVIDENCE_ADDRESS))) ||
            ((kind & EVIDENCE_ADDRESS) && (v->flags & FK_F_ROOT));
@@ -155,7 +168,9 @@ static bool is_lost(const fk_code *c, const fk_value *v)
 static void blame(fk_code *c, const fk_value *v, uint64_t at, const char *what)
 {
     const fk_function *f = &c->f;
-    if (v->stale < f->first || v->stale >= f->last || (f->program->descrs[v->stale].flags & FK_DESCR_RETURN_TO_C) || (c->seen[v->stale - f->first] & FK_SEEN_BLAMED))
+    if (v->stale < f->first || v->stale >= f->last ||
+        (f->program->descrs[v->stale].flags & FK_DESCR_RETURN_TO_C) ||
+        (c->seen[v->stale - f->first] & FK_SEEN_BLAMED))
         return;
     c->seen[v->stale - f->first] |= FK_SEEN_BLAMED;
     fk_check_say(c->check, FK_RULE_LIVE_MISSING, FK_VERDICT_SUSPECT, &f->program->descrs[v->stale],
@@ -183,7 +198,8 @@ void fk_live_insn(fk_code *c, const fk_state *s, int32_t n)
         blame(c, base, i->addr, "dereferenced");
     if (slot != NULL && is_lost(c, slot))
         blame(c, slot, i->addr, "loaded");
-    const fk_value *source = i->op == FK_OP_STORE && base != NULL && base->kind != FK_V_SP ? reg(s, i->rs) : NULL;
+    const fk_value *source =
+        i->op == FK_OP_STORE && base != NULL && base->kind != FK_V_SP ? reg(s, i->rs) : NULL;
     if (source != NULL && is_lost(c, source))
         blame(c, source, i->addr, "stored in a block");
 }
@@ -197,7 +213,7 @@ static void check_listed(fk_code *c, const fk_state *s, const fk_descr *d)
     }
 }
 
-/* --- one descriptor ------------------------------------------------------------------------------ */
+/* --- one descriptor --------------------------------------------------------------------------- */
 
 void fk_live_call(fk_code *c, const fk_state *s, const fk_descr *d)
 {

@@ -37,7 +37,7 @@ typedef struct {
     size_t num, cap;
 } sites;
 
-/* --- functions ------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 static bool has_names(const fk_image *im)
 {
@@ -102,7 +102,7 @@ fk_result fk_program_function(const fk_program *p, uint64_t addr, fk_symbol *out
     return FK_OK;
 }
 
-/* --- calls ----------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 /* What a linker may patch behind a call (power), or nothing. */
 static uint64_t skip_filler(const fk_program *p, uint64_t at, uint64_t end)
@@ -189,7 +189,7 @@ static bool read_calls(const fk_program *p, sites *all, size_t f)
     return true;
 }
 
-/* --- entries --------------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------------- */
 
 static int by_target(const void *a, const void *b)
 {

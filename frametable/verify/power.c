@@ -57,10 +57,11 @@ static void access_d(uint32_t w, fk_insn *i)
 {
     static const struct {
         uint8_t size, load, is_float, update;
-    } kinds[24] = {{4, 1, 0, 0}, {4, 1, 0, 1}, {1, 1, 0, 0}, {1, 1, 0, 1}, {4, 0, 0, 0}, {4, 0, 0, 1},
-                   {1, 0, 0, 0}, {1, 0, 0, 1}, {2, 1, 0, 0}, {2, 1, 0, 1}, {2, 1, 0, 0}, {2, 1, 0, 1},
-                   {2, 0, 0, 0}, {2, 0, 0, 1}, {0, 0, 0, 0}, {0, 0, 0, 0}, {4, 1, 1, 0}, {4, 1, 1, 1},
-                   {8, 1, 1, 0}, {8, 1, 1, 1}, {4, 0, 1, 0}, {4, 0, 1, 1}, {8, 0, 1, 0}, {8, 0, 1, 1}};
+    } kinds[24] = {{4, 1, 0, 0}, {4, 1, 0, 1}, {1, 1, 0, 0}, {1, 1, 0, 1}, {4, 0, 0, 0},
+                   {4, 0, 0, 1}, {1, 0, 0, 0}, {1, 0, 0, 1}, {2, 1, 0, 0}, {2, 1, 0, 1},
+                   {2, 1, 0, 0}, {2, 1, 0, 1}, {2, 0, 0, 0}, {2, 0, 0, 1}, {0, 0, 0, 0},
+                   {0, 0, 0, 0}, {4, 1, 1, 0}, {4, 1, 1, 1}, {8, 1, 1, 0}, {8, 1, 1, 1},
+                   {4, 0, 1, 0}, {4, 0, 1, 1}, {8, 0, 1, 0}, {8, 0, 1, 1}};
     unsigned k = FIELD(w, 26, 6) - 32;
     if (kinds[k].size == 0)
         return;
@@ -148,10 +149,10 @@ typedef struct {
     uint8_t size, load, is_float;
 } indexed;
 static const indexed indexed_forms[] = {
-    {21, 8, 1, 0},  {23, 4, 1, 0},  {87, 1, 1, 0},  {279, 2, 1, 0}, {343, 2, 1, 0}, {341, 4, 1, 0}, {149, 8, 0, 0},
-    {151, 4, 0, 0}, {215, 1, 0, 0}, {407, 2, 0, 0}, {599, 8, 1, 1}, {535, 4, 1, 1}, {727, 8, 0, 1}, {663, 4, 0, 1},
-    {84, 8, 1, 0},  {20, 4, 1, 0},  {214, 8, 0, 0}, {150, 4, 0, 0}, {532, 8, 1, 0}, {660, 8, 0, 0}, {534, 4, 1, 0},
-    {662, 4, 0, 0}, {790, 2, 1, 0}, {918, 2, 0, 0},
+    {21, 8, 1, 0},  {23, 4, 1, 0},  {87, 1, 1, 0},  {279, 2, 1, 0}, {343, 2, 1, 0}, {341, 4, 1, 0},
+    {149, 8, 0, 0}, {151, 4, 0, 0}, {215, 1, 0, 0}, {407, 2, 0, 0}, {599, 8, 1, 1}, {535, 4, 1, 1},
+    {727, 8, 0, 1}, {663, 4, 0, 1}, {84, 8, 1, 0},  {20, 4, 1, 0},  {214, 8, 0, 0}, {150, 4, 0, 0},
+    {532, 8, 1, 0}, {660, 8, 0, 0}, {534, 4, 1, 0}, {662, 4, 0, 0}, {790, 2, 1, 0}, {918, 2, 0, 0},
 };
 
 static bool op31_indexed(uint32_t w, fk_insn *i, unsigned xo)
@@ -169,8 +170,9 @@ static bool op31_indexed(uint32_t w, fk_insn *i, unsigned xo)
 /* Results in RA: logical, shifts, count, extend. */
 static bool to_ra(unsigned xo)
 {
-    static const uint16_t list[] = {28,  60,  124, 284, 316, 412, 444, 476, 24,  27,  536, 539, 792, 794,
-                                    824, 826, 827, 413, 26,  58,  922, 954, 986, 506, 538, 122, 570, 635};
+    static const uint16_t list[] = {28,  60,  124, 284, 316, 412, 444, 476, 24, 27,
+                                    536, 539, 792, 794, 824, 826, 827, 413, 26, 58,
+                                    922, 954, 986, 506, 538, 122, 570, 635};
     for (size_t k = 0; k < sizeof list / sizeof *list; k++)
         if (list[k] == xo)
             return true;
@@ -203,7 +205,9 @@ static void op31(uint32_t w, fk_insn *i)
         i->writes = FK_REG_BIT(RA(w));
     else if (xo == 51 || xo == 115) /* mfvsrd, mfvsrwz */
         i->writes = FK_REG_BIT(RA(w));
-    else if (xo != 179 && xo != 211 && xo != 243 && xo != 983 && xo != 855 && xo != 887 && xo != 598 && xo != 144 && xo != 982 && xo != 86 && xo != 246 && xo != 278) /* float; sync, mtcrf, caches */
+    else if (xo != 179 && xo != 211 && xo != 243 && xo != 983 && xo != 855 && xo != 887 &&
+             xo != 598 && xo != 144 && xo != 982 && xo != 86 && xo != 246 &&
+             xo != 278) /* float; sync, mtcrf, caches */
         i->writes = FK_REG_BIT(RT(w)) | FK_REG_BIT(RA(w));
 }
 
@@ -230,7 +234,8 @@ static void and_imm(uint32_t w, fk_insn *i)
 /* rotate and mask; sldi is rldicr with a mask that ends where the zeros begin */
 static void rotate(uint32_t w, fk_insn *i)
 {
-    unsigned shift = FIELD(w, 11, 5) | FIELD(w, 1, 1) << 5, end = FIELD(w, 6, 5) | FIELD(w, 5, 1) << 5;
+    unsigned shift = FIELD(w, 11, 5) | FIELD(w, 1, 1) << 5;
+    unsigned end = FIELD(w, 6, 5) | FIELD(w, 5, 1) << 5;
     i->rs = RT(w);
     i->imm = shift;
     writes(i, FIELD(w, 2, 3) == 1 && end == 63 - shift ? FK_OP_SHIFT : FK_OP_OTHER, RA(w));
@@ -241,7 +246,8 @@ void fk_decode_power(const uint8_t *code, size_t avail, uint64_t addr, fk_insn *
     fk_insn_init(i, addr, 4);
     if (avail < 4)
         return;
-    uint32_t w = (uint32_t)code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 | (uint32_t)code[3] << 24;
+    uint32_t w = (uint32_t)code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
+                 (uint32_t)code[3] << 24;
     unsigned op = w >> 26;
     switch (op) {
     case 2: case 3: i->op = FK_OP_TRAP; break;

@@ -134,7 +134,8 @@ static void fixup(const fk_image *im, const fk_relocs *r, const fk_reloc *e, fk_
     fk_symbol s = {0};
     uint32_t section;
     uint8_t info;
-    bool known = e->symbol != 0 && fk_symtab_get(im, &im->symtabs[r->symtab], e->symbol, &s, &section, &info) &&
+    bool known = e->symbol != 0 &&
+                 fk_symtab_get(im, &im->symtabs[r->symtab], e->symbol, &s, &section, &info) &&
                  section != 0;
     *out = (fk_fixup){e->offset, known ? s.addr + e->addend : 0, form->kind == FK_RELOC_GOT,
                       strstr(form->name, "_HA") != NULL};
@@ -211,7 +212,8 @@ bool fk_word(const fk_program *p, uint64_t addr, uint64_t *out, bool *constant)
     *out = 0;
     for (unsigned k = 0; k < 8; k++)
         *out |= (uint64_t)b[k] << (8 * (p->abi->big_endian ? 7 - k : k));
-    *constant = !section.writable || strncmp(section.name, ".got", 4) == 0 || strcmp(section.name, ".toc") == 0;
+    *constant = !section.writable || strncmp(section.name, ".got", 4) == 0 ||
+                strcmp(section.name, ".toc") == 0;
     return true;
 }
 
@@ -242,7 +244,8 @@ fk_callee fk_program_callee(const fk_program *p, uint64_t call, uint64_t retaddr
         for (uint64_t at = call; at < retaddr; at++)
             if (fk_image_target(p->image, at, &s) == FK_OK)
                 return by_name(s.name);
-        if (retaddr - call == 4 && fk_image_target(p->image, call - 4, &s) == FK_OK) /* auipc, jalr */
+        if (retaddr - call == 4 &&
+            fk_image_target(p->image, call - 4, &s) == FK_OK) /* auipc, jalr */
             return by_name(s.name);
     }
     if (target == 0)
@@ -254,11 +257,13 @@ fk_callee fk_program_callee(const fk_program *p, uint64_t call, uint64_t retaddr
                                                      : FK_CALLEE_UNKNOWN;
     }
     for (size_t i = 0; i < NAMES; i++)
-        if (p->callee_addr[i] != 0 && (target == p->callee_addr[i] || target == p->callee_addr[i] + p->abi->local_entry))
+        if (p->callee_addr[i] != 0 &&
+            (target == p->callee_addr[i] || target == p->callee_addr[i] + p->abi->local_entry))
             return names[i].callee;
     if (p->object)
         return FK_CALLEE_OTHER;
     if (fk_image_symbol_at(p->image, target, &s) == FK_OK && s.addr == target)
-        return s.name[0] == '_' || strstr(s.name, "plt_call") != NULL ? by_stub(s.name) : FK_CALLEE_OTHER;
+        return s.name[0] == '_' || strstr(s.name, "plt_call") != NULL ? by_stub(s.name)
+                                                                      : FK_CALLEE_OTHER;
     return fk_image_target(p->image, target, &s) == FK_OK ? by_name(s.name) : FK_CALLEE_UNKNOWN;
 }

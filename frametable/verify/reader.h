@@ -75,7 +75,8 @@ static inline int64_t fk_read_sleb(fk_reader *r)
 /* Up to and with its NUL; NULL: not terminated. */
 static inline const char *fk_read_string(fk_reader *r)
 {
-    const uint8_t *p = r->p, *nul = (size_t)(r->end - p) ? memchr(p, 0, (size_t)(r->end - p)) : NULL;
+    const uint8_t *p = r->p,
+                  *nul = (size_t)(r->end - p) ? memchr(p, 0, (size_t)(r->end - p)) : NULL;
     if (nul == NULL) {
         r->bad = true;
         r->p = r->end;

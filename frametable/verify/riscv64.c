@@ -70,7 +70,8 @@ static void jump_reg(fk_insn *i, uint8_t rd, uint8_t rs, int64_t imm)
 
 static void branch(fk_insn *i, unsigned cond, uint8_t rs, uint8_t rt, int64_t distance)
 {
-    static const uint8_t conds[8] = {FK_COND_EQ, FK_COND_NE, 0, 0, FK_COND_LT, FK_COND_GE, FK_COND_LO, FK_COND_HS};
+    static const uint8_t conds[8] = {FK_COND_EQ, FK_COND_NE, 0,          0,
+                                     FK_COND_LT, FK_COND_GE, FK_COND_LO, FK_COND_HS};
     i->op = FK_OP_BRANCH;
     i->cond = conds[cond];
     i->rs = nonzero(rs);
@@ -109,12 +110,16 @@ static int64_t imm_s(uint32_t w)
 
 static int64_t imm_b(uint32_t w)
 {
-    return fk_signed(FIELD(w, 31, 1) << 12 | FIELD(w, 7, 1) << 11 | FIELD(w, 25, 6) << 5 | FIELD(w, 8, 4) << 1, 13);
+    return fk_signed(FIELD(w, 31, 1) << 12 | FIELD(w, 7, 1) << 11 | FIELD(w, 25, 6) << 5 |
+                         FIELD(w, 8, 4) << 1,
+                     13);
 }
 
 static int64_t imm_j(uint32_t w)
 {
-    return fk_signed(FIELD(w, 31, 1) << 20 | FIELD(w, 12, 8) << 12 | FIELD(w, 20, 1) << 11 | FIELD(w, 21, 10) << 1, 21);
+    return fk_signed(FIELD(w, 31, 1) << 20 | FIELD(w, 12, 8) << 12 | FIELD(w, 20, 1) << 11 |
+                         FIELD(w, 21, 10) << 1,
+                     21);
 }
 
 /* Comparisons, conversions and moves to integer registers. */
@@ -185,7 +190,8 @@ static void quadrant0(uint32_t w, fk_insn *i)
     case 0:
         if (w != 0)
             add_imm(i, C3(w, 2), SP,
-                    FIELD(w, 11, 2) << 4 | FIELD(w, 7, 4) << 6 | FIELD(w, 6, 1) << 2 | FIELD(w, 5, 1) << 3);
+                    FIELD(w, 11, 2) << 4 | FIELD(w, 7, 4) << 6 | FIELD(w, 6, 1) << 2 |
+                        FIELD(w, 5, 1) << 3);
         break;
     case 1: load(i, 0, C3(w, 7), c_disp8(w), 8, true); break;
     case 2: load(i, C3(w, 2), C3(w, 7), c_disp4(w), 4, false); break;
@@ -199,20 +205,24 @@ static void quadrant0(uint32_t w, fk_insn *i)
 
 static int64_t c_jump(uint32_t w)
 {
-    return fk_signed(FIELD(w, 12, 1) << 11 | FIELD(w, 11, 1) << 4 | FIELD(w, 9, 2) << 8 | FIELD(w, 8, 1) << 10 |
-                         FIELD(w, 7, 1) << 6 | FIELD(w, 6, 1) << 7 | FIELD(w, 3, 3) << 1 | FIELD(w, 2, 1) << 5, 12);
+    return fk_signed(FIELD(w, 12, 1) << 11 | FIELD(w, 11, 1) << 4 | FIELD(w, 9, 2) << 8 |
+                         FIELD(w, 8, 1) << 10 | FIELD(w, 7, 1) << 6 | FIELD(w, 6, 1) << 7 |
+                         FIELD(w, 3, 3) << 1 | FIELD(w, 2, 1) << 5,
+                     12);
 }
 
 static int64_t c_branch(uint32_t w)
 {
-    return fk_signed(FIELD(w, 12, 1) << 8 | FIELD(w, 10, 2) << 3 | FIELD(w, 5, 2) << 6 | FIELD(w, 3, 2) << 1 |
-                         FIELD(w, 2, 1) << 5, 9);
+    return fk_signed(FIELD(w, 12, 1) << 8 | FIELD(w, 10, 2) << 3 | FIELD(w, 5, 2) << 6 |
+                         FIELD(w, 3, 2) << 1 | FIELD(w, 2, 1) << 5,
+                     9);
 }
 
 static int64_t c_addi16sp(uint32_t w)
 {
-    return fk_signed(FIELD(w, 12, 1) << 9 | FIELD(w, 6, 1) << 4 | FIELD(w, 5, 1) << 6 | FIELD(w, 3, 2) << 7 |
-                         FIELD(w, 2, 1) << 5, 10);
+    return fk_signed(FIELD(w, 12, 1) << 9 | FIELD(w, 6, 1) << 4 | FIELD(w, 5, 1) << 6 |
+                         FIELD(w, 3, 2) << 7 | FIELD(w, 2, 1) << 5,
+                     10);
 }
 
 static void quadrant1(uint32_t w, fk_insn *i)
@@ -259,7 +269,9 @@ static void quadrant2(uint32_t w, fk_insn *i)
     switch (FIELD(w, 13, 3)) {
     case 0: writes(i, FK_OP_OTHER, rd); break; /* c.slli */
     case 1: load(i, 0, SP, ld, 8, true); break;
-    case 2: load(i, rd, SP, FIELD(w, 12, 1) << 5 | FIELD(w, 4, 3) << 2 | FIELD(w, 2, 2) << 6, 4, false); break;
+    case 2:
+        load(i, rd, SP, FIELD(w, 12, 1) << 5 | FIELD(w, 4, 3) << 2 | FIELD(w, 2, 2) << 6, 4, false);
+        break;
     case 3: load(i, rd, SP, ld, 8, false); break;
     case 4: c_move_or_jump(w, i); break;
     case 5: store(i, 0, SP, sd, 8, true); break;

@@ -65,7 +65,8 @@ static void *more(void *list, size_t *room, size_t count, size_t size)
 static void fault(fk_cfi *c, const section *s, uint64_t offset, const char *why)
 {
     if (c->fault[0] == 0)
-        snprintf(c->fault, sizeof c->fault, "%s+0x%llx: %s", s->name, (unsigned long long)offset, why);
+        snprintf(c->fault, sizeof c->fault, "%s+0x%llx: %s", s->name, (unsigned long long)offset,
+                 why);
 }
 
 /* --- entries --------------------------------------------------------------------------- */
@@ -107,7 +108,8 @@ static next_result next_entry(const fk_cfi *c, const section *s, uint64_t *at, e
 
 /* A pointer of encoding `how` at address `pc` of the field. Only what assemblers write for code:
  * absolute or relative to the field. */
-static bool read_pointer(const fk_cfi *c, fk_reader *r, const section *s, uint8_t how, uint64_t *out)
+static bool read_pointer(const fk_cfi *c, fk_reader *r, const section *s, uint8_t how,
+                         uint64_t *out)
 {
     uint64_t field = s->addr + (uint64_t)(r->p - s->bytes), v;
     switch (how & 0x0F) {
@@ -129,7 +131,8 @@ static bool read_pointer(const fk_cfi *c, fk_reader *r, const section *s, uint8_
 }
 
 /* The augmentation data that the letters announce; false: a letter that is not known. */
-static bool read_augmentation(const fk_cfi *c, fk_reader *r, const section *s, const char *letters, cie *out)
+static bool read_augmentation(const fk_cfi *c, fk_reader *r, const section *s, const char *letters,
+                              cie *out)
 {
     uint64_t ignored;
     out->augmented = letters[0] == 'z';
@@ -164,7 +167,8 @@ static bool read_cie(const fk_cfi *c, const section *s, const entry *e, cie *out
     fk_reader r = e->body;
     uint8_t version = fk_read_u8(&r);
     const char *letters = fk_read_string(&r);
-    *out = (cie){.offset = e->offset, .encoding = DW_EH_PE_absptr, .section = (uint32_t)(s - c->sections)};
+    uint32_t index = (uint32_t)(s - c->sections);
+    *out = (cie){.offset = e->offset, .encoding = DW_EH_PE_absptr, .section = index};
     if (letters == NULL || (version != 1 && version != 3 && version != 4))
         return false;
     if (version == 4 && (fk_read_u8(&r) != c->word || fk_read_u8(&r) != 0))
@@ -316,7 +320,7 @@ const char *fk_cfi_fault(const fk_cfi *c)
     return c->fault[0] ? c->fault : NULL;
 }
 
-/* --- instructions ---------------------------------------------------------------------------- */
+/* --- instructions ----------------------------------------------------------------------------- */
 
 typedef struct {
     const fk_cfi *cfi;
@@ -349,7 +353,8 @@ static bool push_row(machine *m, uint64_t to)
 
 static bool advance(machine *m, uint64_t units)
 {
-    return !m->in_cie && units <= UINT32_MAX && push_row(m, m->now.from + units * m->cie->code_align);
+    return !m->in_cie && units <= UINT32_MAX &&
+           push_row(m, m->now.from + units * m->cie->code_align);
 }
 
 static bool set_ra(machine *m, uint64_t column, fk_ra_kind kind, int64_t offset)
@@ -420,8 +425,10 @@ static bool with_register(machine *m, fk_reader *r, uint8_t op)
     int64_t unit = m->cie->data_align;
     switch (op) {
     case DW_CFA_offset_extended: return set_ra(m, reg, FK_RA_AT_CFA, scaled(fk_read_uleb(r), unit));
-    case DW_CFA_offset_extended_sf: return set_ra(m, reg, FK_RA_AT_CFA, scaled((uint64_t)fk_read_sleb(r), unit));
-    case DW_CFA_GNU_negative_offset_extended: return set_ra(m, reg, FK_RA_AT_CFA, scaled(-fk_read_uleb(r), unit));
+    case DW_CFA_offset_extended_sf:
+        return set_ra(m, reg, FK_RA_AT_CFA, scaled((uint64_t)fk_read_sleb(r), unit));
+    case DW_CFA_GNU_negative_offset_extended:
+        return set_ra(m, reg, FK_RA_AT_CFA, scaled(-fk_read_uleb(r), unit));
     case DW_CFA_restore_extended: return restore_ra(m, reg);
     case DW_CFA_undefined: return set_ra(m, reg, FK_RA_OTHER, 0);
     case DW_CFA_same_value: return set_ra(m, reg, FK_RA_SAME, 0);
@@ -431,9 +438,11 @@ static bool with_register(machine *m, fk_reader *r, uint8_t op)
     case DW_CFA_expression:
     case DW_CFA_val_expression: return skip_block(r) && set_ra(m, reg, FK_RA_OTHER, 0);
     case DW_CFA_def_cfa: return set_cfa(m, FK_CFA_REGISTER, reg, (int64_t)fk_read_uleb(r));
-    case DW_CFA_def_cfa_sf: return set_cfa(m, FK_CFA_REGISTER, reg, scaled((uint64_t)fk_read_sleb(r), unit));
-    case DW_CFA_def_cfa_register: /* GNU as up to 2.40 begins the CIE of riscv64 with it: offset 0 */
-        return m->now.cfa != FK_CFA_EXPRESSION && set_cfa(m, FK_CFA_REGISTER, reg, m->now.cfa_offset);
+    case DW_CFA_def_cfa_sf:
+        return set_cfa(m, FK_CFA_REGISTER, reg, scaled((uint64_t)fk_read_sleb(r), unit));
+    case DW_CFA_def_cfa_register: /* GNU as up to 2.40 begins riscv64's CIE with it: offset 0 */
+        return m->now.cfa != FK_CFA_EXPRESSION &&
+               set_cfa(m, FK_CFA_REGISTER, reg, m->now.cfa_offset);
     default: return false;
     }
 }
@@ -450,7 +459,8 @@ static bool extended(machine *m, fk_reader *r, uint8_t op)
     case DW_CFA_restore_state: return recall(m);
     case DW_CFA_def_cfa_offset: return change_cfa(m, m->now.cfa_register, (int64_t)fk_read_uleb(r));
     case DW_CFA_def_cfa_offset_sf:
-        return change_cfa(m, m->now.cfa_register, scaled((uint64_t)fk_read_sleb(r), m->cie->data_align));
+        return change_cfa(m, m->now.cfa_register,
+                          scaled((uint64_t)fk_read_sleb(r), m->cie->data_align));
     case DW_CFA_def_cfa_expression: return skip_block(r) && set_cfa(m, FK_CFA_EXPRESSION, 0, 0);
     case DW_CFA_GNU_args_size: fk_read_uleb(r); return true;
     default: return with_register(m, r, op);
@@ -485,7 +495,7 @@ static bool interpret(machine *m, const uint8_t *code, size_t size)
     return !r.bad;
 }
 
-/* --- look-up ------------------------------------------------------------------------------------ */
+/* --- look-up ---------------------------------------------------------------------------------- */
 
 fk_cfi_cursor *fk_cfi_cursor_new(void)
 {
@@ -533,13 +543,16 @@ static const fk_row *find_row(const fk_cfi_cursor *at, uint64_t pc)
 
 fk_result fk_cfi_row(const fk_cfi *c, fk_cfi_cursor *at, uint64_t pc, fk_row *out, fk_fde *about)
 {
-    size_t i = at->full && pc >= c->fdes[at->fde].from && pc < c->fdes[at->fde].to ? at->fde : find_fde(c, pc);
+    size_t i = at->full && pc >= c->fdes[at->fde].from && pc < c->fdes[at->fde].to
+                   ? at->fde
+                   : find_fde(c, pc);
     if (i == c->num_fdes)
         return FK_ABSENT;
     if (!(at->full && at->fde == i) && fill(c, at, i) != FK_OK)
         return FK_SYSTEM;
     if (about != NULL)
-        *about = (fk_fde){c->fdes[i].from, c->fdes[i].to, at->entry_cfa, c->cies[c->fdes[i].cie].signal, at->broken};
+        *about = (fk_fde){c->fdes[i].from, c->fdes[i].to, at->entry_cfa,
+                          c->cies[c->fdes[i].cie].signal, at->broken};
     const fk_row *row = at->broken ? NULL : find_row(at, pc);
     if (row == NULL)
         return FK_BROKEN;

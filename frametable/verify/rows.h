@@ -5,9 +5,9 @@
  *                                                        | +0  | rsp + 8    | CFA - 8        |
  *                                                        | +7  | rsp + 32   | CFA - 8        |
  *
- * Sources: DWARF 5, 6.4; Linux Standard Base 5.0, 10.6 (.eh_frame). libdw reads the same; its tables
- * for one look-up cost too much for the hundred thousand of a compiler, and it does not apply the
- * relocations of an object. */
+ * Sources: DWARF 5, 6.4; Linux Standard Base 5.0, 10.6 (.eh_frame). libdw reads the same; its
+ * tables for one look-up cost too much for the hundred thousand of a compiler, and it does not
+ * apply the relocations of an object. */
 #ifndef FK_VERIFY_ROWS_H
 #define FK_VERIFY_ROWS_H
 

@@ -10,7 +10,8 @@ static bool add_sections(fk_cfi *c, const fk_image *im)
     bool memory = true;
     for (size_t i = 0; memory && fk_image_section(im, i, &s) == FK_OK; i++) {
         uint64_t avail = 0;
-        const uint8_t *p = strcmp(s.name, ".eh_frame") == 0 ? fk_image_bytes(im, s.addr, &avail) : NULL;
+        const uint8_t *p =
+            strcmp(s.name, ".eh_frame") == 0 ? fk_image_bytes(im, s.addr, &avail) : NULL;
         if (p != NULL)
             memory = fk_cfi_add(c, &(fk_cfi_section){".eh_frame", p, avail, s.addr, true});
     }

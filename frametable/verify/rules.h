@@ -34,7 +34,8 @@ typedef struct fk_code {
     size_t cap_walk, cap_color;
     fk_value *paths; /* alloc.c: a state for each level of a walk */
     size_t cap_paths;
-    int64_t *descents; /* 1 + descent of the stack pointer at each descriptor's call; 0: not known */
+    /* 1 + descent of the stack pointer at each descriptor's call; 0: not known */
+    int64_t *descents;
     size_t cap_descents;
 } fk_code;
 typedef struct fk_walk fk_walk;

@@ -1,7 +1,7 @@
 /* run.c - workers over the tables of an image.
  *
  *   tables   | 0 | 1 | 2 | 3 | 4 | ...        a worker takes the next one that nobody has
- *   kept     | * | * |   | * |   |            findings wait here until all before them are given away
+ *   kept     | * | * |   | * |   |          findings wait until all before them are given away
  *              ^ given away by the calling thread, in order
  *
  * A table is the unit because modules are independent of each other: nothing that a rule looks at
@@ -47,7 +47,8 @@ static bool grow(void **p, size_t *room, size_t want, size_t size)
     return true;
 }
 
-bool fk_keep(struct fk_kept *k, fk_rule_number rule, fk_verdict verdict, const fk_descr *d, const char *sentence)
+bool fk_keep(struct fk_kept *k, fk_rule_number rule, fk_verdict verdict, const fk_descr *d,
+             const char *sentence)
 {
     size_t n = strlen(sentence) + 1;
     void *list = k->list, *text = k->text;
@@ -60,8 +61,8 @@ bool fk_keep(struct fk_kept *k, fk_rule_number rule, fk_verdict verdict, const f
         return false;
     }
     memcpy(k->text + k->text_size, sentence, n);
-    k->list[k->count] = (kept_finding){.rule = rule, .verdict = verdict, .about_descriptor = d != NULL,
-                                       .sentence = k->text_size};
+    k->list[k->count] = (kept_finding){
+        .rule = rule, .verdict = verdict, .about_descriptor = d != NULL, .sentence = k->text_size};
     if (d != NULL)
         k->list[k->count].d = *d;
     k->text_size += n;
@@ -153,7 +154,9 @@ static void give(struct fk_kept *k, const fk_table *t, fk_finding_fn each, void 
 {
     for (size_t i = 0; i < k->count; i++) {
         const kept_finding *f = &k->list[i];
-        each(&(fk_finding){f->rule, f->verdict, t, f->about_descriptor ? &f->d : NULL, k->text + f->sentence}, arg);
+        each(&(fk_finding){f->rule, f->verdict, t, f->about_descriptor ? &f->d : NULL,
+                           k->text + f->sentence},
+             arg);
     }
     free(k->list);
     free(k->text);
@@ -183,9 +186,13 @@ static void run_all(run *r, fk_finding_fn each, void *arg)
         pthread_join(threads[i], NULL);
 }
 
-static fk_result run_tables(const fk_check *model, fk_finding_fn each, void *arg, fk_tally *tally, fk_facts *facts)
+static fk_result run_tables(const fk_check *model, fk_finding_fn each, void *arg, fk_tally *tally,
+                            fk_facts *facts)
 {
-    run r = {.model = model, .num_tables = fk_image_num_tables(model->image), .tally = tally, .facts = facts};
+    run r = {.model = model,
+             .num_tables = fk_image_num_tables(model->image),
+             .tally = tally,
+             .facts = facts};
     r.kept = calloc(r.num_tables + 1, sizeof *r.kept);
     if (r.kept == NULL)
         return FK_SYSTEM;

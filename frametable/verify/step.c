@@ -83,7 +83,8 @@ fk_value fk_memory_address(const fk_function *f, const fk_state *s, const fk_ins
 
 static bool is_domain(const fk_program *p, const fk_insn *i, int field)
 {
-    return field >= 0 && i->base < 32 && (p->domains >> i->base & 1) && i->index == FK_NO_REG && i->disp == field;
+    return field >= 0 && i->base < 32 && (p->domains >> i->base & 1) && i->index == FK_NO_REG &&
+           i->disp == field;
 }
 
 /* A word of the file: an address of this function (a handler, a table), a constant, or nothing is
@@ -133,7 +134,7 @@ static void store(const fk_function *f, fk_state *s, const fk_insn *i, int64_t m
         *slot = any;
 }
 
-/* --- registers --------------------------------------------------------------------------------- */
+/* --- registers -------------------------------------------------------------------------------- */
 
 /* Words that the stack pointer leaves behind are gone. */
 static void stack_moves(const fk_function *f, fk_state *s, fk_value before, fk_value after)
@@ -238,14 +239,20 @@ static void do_sub(const fk_function *f, fk_state *s, const fk_insn *i)
 {
     fk_value a = get(s, i->rs), b = get(s, i->rt);
     bool known = b.kind == FK_V_CONST;
-    set(f, s, i->rd, known ? add_constant(a, -b.k) : a.kind == FK_V_NONE || b.kind == FK_V_NONE ? none : any);
+    set(f, s, i->rd,
+        known                                        ? add_constant(a, -b.k)
+        : a.kind == FK_V_NONE || b.kind == FK_V_NONE ? none
+                                                     : any);
 }
 
 static void do_shift(const fk_function *f, fk_state *s, const fk_insn *i)
 {
     fk_value v = get(s, i->rs);
     bool known = v.kind == FK_V_OFFSET || v.kind == FK_V_CONST;
-    set(f, s, i->rd, known ? number(v.kind, (int64_t)((uint64_t)v.k << i->imm)) : v.kind == FK_V_NONE ? none : any);
+    set(f, s, i->rd,
+        known                 ? number(v.kind, (int64_t)((uint64_t)v.k << i->imm))
+        : v.kind == FK_V_NONE ? none
+                              : any);
 }
 
 /* Values that nothing is known of get a number of their own. */
@@ -261,7 +268,9 @@ static void number_values(const fk_function *f, fk_state *s, const fk_insn *i)
 static void do_step(const fk_function *f, fk_state *s, const fk_insn *i)
 {
     switch (i->op) {
-    case FK_OP_IMM: set(f, s, i->rd, number(i->flags & FK_I_GOT ? FK_V_GOT : FK_V_CONST, i->imm)); return;
+    case FK_OP_IMM:
+        set(f, s, i->rd, number(i->flags & FK_I_GOT ? FK_V_GOT : FK_V_CONST, i->imm));
+        return;
     case FK_OP_ADD: do_add(f, s, i); return;
     case FK_OP_ADDREG:
         if (i->size == 1) /* scaled */
@@ -278,7 +287,8 @@ static void do_step(const fk_function *f, fk_state *s, const fk_insn *i)
     case FK_OP_ADDMEM: store(f, s, i, 0, add_constant(load(f, s, i, 0), i->imm)); return;
     default: break;
     }
-    for (uint32_t left = i->op == FK_OP_STORE ? i->writes & ~FK_REG_BIT(i->base) : i->writes; left != 0; left &= left - 1)
+    for (uint32_t left = i->op == FK_OP_STORE ? i->writes & ~FK_REG_BIT(i->base) : i->writes;
+         left != 0; left &= left - 1)
         set(f, s, (uint8_t)__builtin_ctz(left), any);
 }
 
@@ -288,13 +298,14 @@ void fk_step(const fk_function *f, fk_state *s, const fk_insn *i)
     number_values(f, s, i);
 }
 
-/* --- calls -------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static void clobber(const fk_function *f, fk_state *s, uint32_t kept)
 {
     const fk_program *p = f->program;
     const fk_reg *toc = fk_abi_role(p->abi, FK_REG_TOC);
-    kept |= FK_REG_BIT(p->sp) | FK_REG_BIT(p->young) | FK_REG_BIT(p->domain) | p->reserved | p->domains;
+    kept |=
+        FK_REG_BIT(p->sp) | FK_REG_BIT(p->young) | FK_REG_BIT(p->domain) | p->reserved | p->domains;
     kept |= p->trap == FK_NO_REG ? 0 : FK_REG_BIT(p->trap);
     kept |= toc == NULL ? 0 : FK_REG_BIT(toc->hw);
     for (uint8_t r = 0; r < 32; r++)
@@ -306,7 +317,8 @@ static void clobber(const fk_function *f, fk_state *s, uint32_t kept)
 
 static void mark(fk_value *v, bool listed, uint32_t descr)
 {
-    if (v->kind == FK_V_NONE || v->kind == FK_V_SP || v->kind == FK_V_CONST || v->kind == FK_V_CSTACK)
+    if (v->kind == FK_V_NONE || v->kind == FK_V_SP || v->kind == FK_V_CONST ||
+        v->kind == FK_V_CSTACK)
         return;
     if (listed)
         v->flags = (uint8_t)((v->flags & ~(FK_F_STALE | FK_F_DERIVED)) | FK_F_ROOT);

@@ -11,9 +11,10 @@ static void retaddr_code(fk_check *c, const fk_descr *d)
     if (fk_image_section_at(c->image, d->retaddr - 1, &s) == FK_OK && s.code)
         fk_check_ok(c, FK_RULE_RETADDR_CODE);
     else
-        fk_check_say(c, FK_RULE_RETADDR_CODE, FK_VERDICT_WRONG, d,
-                     "the return address 0x%llx is not behind code, the runtime would never find it",
-                     (unsigned long long)d->retaddr);
+        fk_check_say(
+            c, FK_RULE_RETADDR_CODE, FK_VERDICT_WRONG, d,
+            "the return address 0x%llx is not behind code, the runtime would never find it",
+            (unsigned long long)d->retaddr);
 }
 
 /* Index of the first address >= a. */
@@ -37,17 +38,20 @@ static void retaddr_unique(fk_check *c, const fk_descr *d)
         fk_check_ok(c, FK_RULE_RETADDR_UNIQUE);
     else
         fk_check_say(c, FK_RULE_RETADDR_UNIQUE, FK_VERDICT_WRONG, d,
-                     "another descriptor has the return address 0x%llx too", (unsigned long long)d->retaddr);
+                     "another descriptor has the return address 0x%llx too",
+                     (unsigned long long)d->retaddr);
 }
 
 static void frame_multiple(fk_check *c, const fk_descr *d)
 {
-    unsigned unit = c->abi->frame_align < c->abi->frame_align_old ? c->abi->frame_align : c->abi->frame_align_old;
+    unsigned unit = c->abi->frame_align < c->abi->frame_align_old ? c->abi->frame_align
+                                                                  : c->abi->frame_align_old;
     if (d->frame_size % unit == 0)
         fk_check_ok(c, FK_RULE_FRAME_MULTIPLE);
     else
         fk_check_say(c, FK_RULE_FRAME_MULTIPLE, FK_VERDICT_WRONG, d,
-                     "the frame size is %u, frames of %s are multiples of %u", d->frame_size, c->abi->name, unit);
+                     "the frame size is %u, frames of %s are multiples of %u", d->frame_size,
+                     c->abi->name, unit);
 }
 
 static bool slot_ok(fk_check *c, const fk_descr *d, int32_t offset)
@@ -57,8 +61,8 @@ static bool slot_ok(fk_check *c, const fk_descr *d, int32_t offset)
     if (offset >= first && offset % word == 0 && offset + word <= end)
         return true;
     fk_check_say(c, FK_RULE_LIVE_SLOT, FK_VERDICT_WRONG, d,
-                 "a root at [%d] in a frame of %u bytes: slots are the words from %d up to %d", offset,
-                 d->frame_size, first, end);
+                 "a root at [%d] in a frame of %u bytes: slots are the words from %d up to %d",
+                 offset, d->frame_size, first, end);
     return false;
 }
 
@@ -67,7 +71,8 @@ static bool register_ok(fk_check *c, const fk_descr *d, int reg)
     const fk_reg *r = fk_abi_reg(c->abi, reg, c->version);
     if (r == NULL || r->slot < 0) {
         fk_check_say(c, FK_RULE_LIVE_REGISTER, FK_VERDICT_WRONG, d,
-                     "a root in register %d, %s has no such register in its save area", reg, c->abi->name);
+                     "a root in register %d, %s has no such register in its save area", reg,
+                     c->abi->name);
         return false;
     }
     if (d->flags & FK_DESCR_ALLOC)
@@ -95,8 +100,8 @@ static void live(fk_check *c, const fk_descr *d)
         if (i > 0 && stored(l) <= stored(fk_descr_live(d, i - 1)) && sorted) {
             sorted = false;
             fk_check_say(c, FK_RULE_LIVE_SORTED, FK_VERDICT_WRONG, d,
-                         "root %u is stored as %lld after %lld: the compiler sorts them", i, (long long)stored(l),
-                         (long long)stored(fk_descr_live(d, i - 1)));
+                         "root %u is stored as %lld after %lld: the compiler sorts them", i,
+                         (long long)stored(l), (long long)stored(fk_descr_live(d, i - 1)));
         }
     }
     if (slots)
@@ -116,8 +121,8 @@ static void alloc_total(fk_check *c, const fk_descr *d)
         fk_check_ok(c, FK_RULE_ALLOC_TOTAL);
     else
         fk_check_say(c, FK_RULE_ALLOC_TOTAL, FK_VERDICT_WRONG, d,
-                     "%u blocks take %llu words with their headers, one request has at most %d", d->num_allocs,
-                     (unsigned long long)words, MAX_REQUEST);
+                     "%u blocks take %llu words with their headers, one request has at most %d",
+                     d->num_allocs, (unsigned long long)words, MAX_REQUEST);
 }
 
 static void debug_readable(fk_check *c, const fk_descr *d)
@@ -135,8 +140,8 @@ static void debug_readable(fk_check *c, const fk_descr *d)
             ;
         if (r != FK_BROKEN)
             continue;
-        fk_check_say(c, FK_RULE_DEBUG_READABLE, FK_VERDICT_WRONG, d, "the record of slot %u at 0x%llx: %s", i,
-                     (unsigned long long)at, err.message);
+        fk_check_say(c, FK_RULE_DEBUG_READABLE, FK_VERDICT_WRONG, d,
+                     "the record of slot %u at 0x%llx: %s", i, (unsigned long long)at, err.message);
         return;
     }
     fk_check_ok(c, FK_RULE_DEBUG_READABLE);
@@ -148,7 +153,8 @@ static void return_to_c(fk_check *c, const fk_descr *d)
         fk_check_ok(c, FK_RULE_RETURN_TO_C);
     else
         fk_check_say(c, FK_RULE_RETURN_TO_C, FK_VERDICT_WRONG, d,
-                     "a return to C with %u roots: the walk leaves the OCaml frames here", d->num_live);
+                     "a return to C with %u roots: the walk leaves the OCaml frames here",
+                     d->num_live);
 }
 
 void fk_check_structure(fk_check *c, const fk_descr *d)

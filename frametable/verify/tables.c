@@ -46,7 +46,8 @@ static bool found(sweep *s, uint64_t addr)
     return true;
 }
 
-/* Power's compiler joins the tables of a function: a part begins at table + 4 * (index + constant). */
+/* Power's compiler joins the tables of a function: a part begins at table + 4 * (index +
+ * constant). */
 static void follow_index(sweep *s, const fk_insn *i)
 {
     bool add = i->op == FK_OP_ADD && i->rs < 32 && !(s->known >> i->rs & 1);
@@ -63,15 +64,16 @@ static void follow_index(sweep *s, const fk_insn *i)
 static bool loads_word(const sweep *s, const fk_insn *i, uint64_t *out)
 {
     bool constant;
-    return i->op == FK_OP_LOAD && i->size == 8 && i->base < 32 && i->index == FK_NO_REG && (s->known >> i->base & 1) &&
+    return i->op == FK_OP_LOAD && i->size == 8 && i->base < 32 && i->index == FK_NO_REG &&
+           (s->known >> i->base & 1) &&
            fk_word(s->program, s->value[i->base] + (uint64_t)i->disp, out, &constant) && constant;
 }
 
 /* What follows is reached with other registers. */
 static bool ends_block(const fk_insn *i)
 {
-    return i->op == FK_OP_CALL || i->op == FK_OP_CALLREG || i->op == FK_OP_JUMP || i->op == FK_OP_JUMPREG ||
-           i->op == FK_OP_RET;
+    return i->op == FK_OP_CALL || i->op == FK_OP_CALLREG || i->op == FK_OP_JUMP ||
+           i->op == FK_OP_JUMPREG || i->op == FK_OP_RET;
 }
 
 static bool follow(sweep *s, const fk_insn *i)
@@ -80,7 +82,8 @@ static bool follow(sweep *s, const fk_insn *i)
         s->known &= FK_REG_BIT(s->toc);
         s->shifted = 0;
     }
-    if (i->op == FK_OP_LOAD && i->size == 4 && (i->flags & FK_I_UNSCALED) && i->base < 32 && i->index < 32 && (s->known >> i->base & 1) && (s->shifted >> i->index & 1) &&
+    if (i->op == FK_OP_LOAD && i->size == 4 && (i->flags & FK_I_UNSCALED) && i->base < 32 &&
+        i->index < 32 && (s->known >> i->base & 1) && (s->shifted >> i->index & 1) &&
         !found(s, s->value[i->base] + (uint64_t)s->offset[i->index]))
         return false;
     follow_index(s, i);
@@ -101,7 +104,8 @@ static bool follow(sweep *s, const fk_insn *i)
 static void enter(sweep *s, uint64_t addr)
 {
     const fk_abi *abi = s->program->abi;
-    const fk_reg *entry = fk_abi_role(abi, FK_REG_TOC) != NULL ? fk_abi_reg_by_name(abi, "r12") : NULL;
+    const fk_reg *entry =
+        fk_abi_role(abi, FK_REG_TOC) != NULL ? fk_abi_reg_by_name(abi, "r12") : NULL;
     s->known = s->shifted = 0;
     if (entry != NULL) {
         s->known = 1u << entry->hw;
@@ -159,5 +163,6 @@ bool fk_tables_find(fk_program *p)
 
 bool fk_table_begins(const fk_program *p, uint64_t addr)
 {
-    return p->num_tables > 0 && bsearch(&addr, p->tables, p->num_tables, sizeof addr, compare) != NULL;
+    return p->num_tables > 0 &&
+           bsearch(&addr, p->tables, p->num_tables, sizeof addr, compare) != NULL;
 }

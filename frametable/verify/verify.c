@@ -42,7 +42,8 @@ fk_rule_number fk_rule_by_id(const char *id)
 unsigned fk_group_by_name(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof groups_by_name / sizeof *groups_by_name; i++)
-        if (strlen(groups_by_name[i].name) == length && memcmp(groups_by_name[i].name, name, length) == 0)
+        if (strlen(groups_by_name[i].name) == length &&
+            memcmp(groups_by_name[i].name, name, length) == 0)
             return groups_by_name[i].group;
     return 0;
 }
@@ -60,7 +61,8 @@ void fk_check_ok(fk_check *c, fk_rule_number rule)
     c->tally->count[rule][FK_VERDICT_OK]++;
 }
 
-void fk_check_say(fk_check *c, fk_rule_number rule, fk_verdict verdict, const fk_descr *d, const char *format, ...)
+void fk_check_say(fk_check *c, fk_rule_number rule, fk_verdict verdict, const fk_descr *d,
+                  const char *format, ...)
 {
     char sentence[320];
     va_list args;
@@ -75,7 +77,8 @@ void fk_tally_reason(fk_tally *t, fk_rule_number rule, const char *why, uint64_t
 {
     unsigned i = 0;
     while (i < t->num_reasons &&
-           (t->reasons[i].rule < rule || (t->reasons[i].rule == rule && strcmp(t->reasons[i].text, why) < 0)))
+           (t->reasons[i].rule < rule ||
+            (t->reasons[i].rule == rule && strcmp(t->reasons[i].text, why) < 0)))
         i++;
     if (i < t->num_reasons && t->reasons[i].rule == rule && strcmp(t->reasons[i].text, why) == 0) {
         t->reasons[i].count += count;
@@ -162,8 +165,9 @@ static void check_table_end(fk_check *c, fk_result r, const fk_error *err)
     if (r == FK_ABSENT)
         fk_check_ok(c, FK_RULE_TABLE_WHOLE);
     else
-        fk_check_say(c, FK_RULE_TABLE_WHOLE, FK_VERDICT_WRONG, NULL, "the walk ends at descriptor %llu: %s",
-                     (unsigned long long)err->entry, err->message);
+        fk_check_say(c, FK_RULE_TABLE_WHOLE, FK_VERDICT_WRONG, NULL,
+                     "the walk ends at descriptor %llu: %s", (unsigned long long)err->entry,
+                     err->message);
 }
 
 bool fk_check_table(fk_check *c)
@@ -196,7 +200,8 @@ bool fk_check_open(fk_check *c)
         c->rows = fk_cfi_cursor_new();
     if (c->groups & FK_GROUPS_CODE)
         c->code = fk_code_new();
-    return (!(c->groups & FK_GROUP_CFI) || c->rows != NULL) && (!(c->groups & FK_GROUPS_CODE) || c->code != NULL);
+    return (!(c->groups & FK_GROUP_CFI) || c->rows != NULL) &&
+           (!(c->groups & FK_GROUPS_CODE) || c->code != NULL);
 }
 
 void fk_check_close(fk_check *c)
@@ -227,7 +232,8 @@ static bool prepare(fk_check *c)
         c->program = fk_code_program(c->image, c->version);
     if (c->groups & FK_GROUP_DEBUG)
         c->lines = fk_lines_open(c->image);
-    return (!(c->groups & FK_GROUP_CFI) || c->cfi != NULL) && (!(c->groups & FK_GROUPS_CODE) || c->program != NULL) &&
+    return (!(c->groups & FK_GROUP_CFI) || c->cfi != NULL) &&
+           (!(c->groups & FK_GROUPS_CODE) || c->program != NULL) &&
            (!(c->groups & FK_GROUP_DEBUG) || c->lines != NULL);
 }
 
@@ -241,8 +247,8 @@ static fk_result learn(fk_check *c, fk_facts *facts)
     return r;
 }
 
-fk_result fk_verify_image(const fk_image *im, unsigned groups, fk_finding_fn each, void *arg, fk_tally *tally,
-                          fk_error *err)
+fk_result fk_verify_image(const fk_image *im, unsigned groups, fk_finding_fn each, void *arg,
+                          fk_tally *tally, fk_error *err)
 {
     fk_check c = {.image = im,
                   .abi = fk_image_abi(im),

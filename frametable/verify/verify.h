@@ -12,7 +12,13 @@
 #include "abi/abi.h"
 #include "framekit/frametable.h"
 
-typedef enum { FK_VERDICT_OK, FK_VERDICT_WRONG, FK_VERDICT_SUSPECT, FK_VERDICT_UNCHECKED, FK_VERDICTS } fk_verdict;
+typedef enum {
+    FK_VERDICT_OK,
+    FK_VERDICT_WRONG,
+    FK_VERDICT_SUSPECT,
+    FK_VERDICT_UNCHECKED,
+    FK_VERDICTS
+} fk_verdict;
 const char *fk_verdict_name(fk_verdict);
 
 typedef enum {
@@ -32,7 +38,8 @@ enum {
     FK_GROUP_CFI = 1 << 6,
     FK_GROUP_DEBUG = 1 << 7,
     /* those that interpret the code */
-    FK_GROUPS_CODE = FK_GROUP_CALLS | FK_GROUP_ALLOC | FK_GROUP_FRAME | FK_GROUP_LIVE | FK_GROUP_ABI | FK_GROUP_CFI,
+    FK_GROUPS_CODE = FK_GROUP_CALLS | FK_GROUP_ALLOC | FK_GROUP_FRAME | FK_GROUP_LIVE |
+                     FK_GROUP_ABI | FK_GROUP_CFI,
     FK_GROUPS_ALL = FK_GROUP_STRUCTURE | FK_GROUP_CALLS | FK_GROUPS_CODE | FK_GROUP_DEBUG
 };
 
@@ -71,9 +78,10 @@ typedef struct {
     unsigned num_reasons;
 } fk_tally;
 
-/* Runs the rules of `groups` over every table of the image, on all processors. Findings come from the
- * calling thread, always in the same order. FK_SYSTEM: no memory. Memory: 120 bytes a descriptor, 40 an
- * FDE, and for each processor at most FK_STATE_BYTES (flow.h). */
-fk_result fk_verify_image(const fk_image *, unsigned groups, fk_finding_fn, void *arg, fk_tally *, fk_error *);
+/* Runs the rules of `groups` over every table of the image, on all processors. Findings come from
+ * the calling thread, always in the same order. FK_SYSTEM: no memory. Memory: 120 bytes a
+ * descriptor, 40 an FDE, and for each processor at most FK_STATE_BYTES (flow.h). */
+fk_result fk_verify_image(const fk_image *, unsigned groups, fk_finding_fn, void *arg, fk_tally *,
+                          fk_error *);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "frametable/verify/graph.h"
 
-/* --- what an instruction reads and writes ---------------------------------------------------- */
+/* --- what an instruction reads and writes ----------------------------------------------------- */
 
 /* Place of the word at `at` bytes from the stack pointer at entry, 0: none. */
 static uint16_t place_of(const fk_function *f, int64_t at)
@@ -31,7 +31,8 @@ static bool writes_word(const fk_insn *i)
     return i->op == FK_OP_STORE && i->size >= 8 && plain;
 }
 
-/* Traits of what a load from a place that never changes gives, 0: it may change, or is not known. */
+/* Traits of what a load from a place that never changes gives, 0: it may change, or is not
+ * known. */
 static uint16_t constant_load(const fk_function *f, const fk_value *at)
 {
     uint64_t word;
@@ -59,7 +60,8 @@ static uint16_t constant_sum(const fk_function *f, const fk_state *s, const fk_i
     if (s->place[i->rs].kind != FK_V_CONST)
         return 0;
     uint64_t sum = (uint64_t)(s->place[i->rs].k + i->imm);
-    return fk_image_section_at(f->program->image, sum, &section) == FK_OK ? FK_T_ADDRESS : FK_T_CONSTANT;
+    return fk_image_section_at(f->program->image, sum, &section) == FK_OK ? FK_T_ADDRESS
+                                                                          : FK_T_CONSTANT;
 }
 
 static void memory_effect(const fk_function *f, const fk_state *s, const fk_insn *i, fk_effect *e)
@@ -140,7 +142,8 @@ static uint32_t unite(fk_webs *w, uint32_t a, uint32_t b)
 
 /* --- a block backwards ------------------------------------------------------------------------ */
 
-/* The part of a web that is live where a block begins: block b, place p is part 1 + b * stride + p. */
+/* The part of a web that is live where a block begins: block b, place p is part 1 + b * stride +
+ * p. */
 static void enter(fk_webs *w, const fk_function *f, int32_t node, bool registers)
 {
     if (node == FK_NO_INSN || f->nodes[node].state < 0)
@@ -169,7 +172,7 @@ static void read_place(fk_webs *w, size_t p)
         w->now[p] = w->last ? new_part(w) : 1;
 }
 
-/* --- traits ------------------------------------------------------------------------------------- */
+/* --- traits ----------------------------------------------------------------------------------- */
 
 static void mark(fk_webs *w, uint8_t reg, unsigned traits)
 {
@@ -180,14 +183,16 @@ static void mark(fk_webs *w, uint8_t reg, unsigned traits)
 static bool is_address(const fk_function *f, const fk_insn *i)
 {
     fk_section s;
-    return (i->flags & FK_I_GOT) || fk_image_section_at(f->program->image, (uint64_t)i->imm, &s) == FK_OK;
+    return (i->flags & FK_I_GOT) ||
+           fk_image_section_at(f->program->image, (uint64_t)i->imm, &s) == FK_OK;
 }
 
 /* Of what a load from a block gives: of a list of fields, only words as such. */
 static unsigned loaded(const fk_function *f, const fk_insn *i)
 {
     const fk_program *p = f->program;
-    bool word = i->size == 8 && !(i->flags & FK_I_FLOAT) && i->base < 32 && i->index == FK_NO_REG && i->disp % 8 == 0;
+    bool word = i->size == 8 && !(i->flags & FK_I_FLOAT) && i->base < 32 && i->index == FK_NO_REG &&
+                i->disp % 8 == 0;
     if (!word || i->disp < 0 || i->base == p->sp || (p->domains >> i->base & 1))
         return FK_T_COMPUTED;
     return i->disp == 8 ? FK_T_SECOND : FK_T_FIELD;
@@ -205,7 +210,9 @@ static unsigned origin(const fk_function *f, const fk_insn *i, const fk_effect *
         return e->slot_use[0] && i->size == 8 ? 0 : loaded(f, i);
     if (i->op == FK_OP_ADD && i->rs == p->young && i->imm == p->abi->word)
         return FK_T_BLOCK;
-    return i->op == FK_OP_ADD && i->imm == 0 && i->rs < 32 && !(i->flags & FK_I_BITS) ? 0 : FK_T_COMPUTED;
+    return i->op == FK_OP_ADD && i->imm == 0 && i->rs < 32 && !(i->flags & FK_I_BITS)
+               ? 0
+               : FK_T_COMPUTED;
 }
 
 static void mark_origin(fk_webs *w, const fk_function *f, const fk_insn *i, const fk_effect *e)
@@ -215,7 +222,8 @@ static void mark_origin(fk_webs *w, const fk_function *f, const fk_insn *i, cons
         mark(w, (uint8_t)__builtin_ctz(left), traits);
     for (unsigned k = 0; k < 2; k++)
         if (e->slot_def[k] != 0 && i->rs >= 32 && w->now[e->slot_def[k]] != FK_WEB_NONE)
-            w->traits[w->now[e->slot_def[k]]] |= i->flags & (FK_I_IMM | FK_I_ZERO) ? FK_T_CONSTANT : FK_T_COMPUTED;
+            w->traits[w->now[e->slot_def[k]]] |=
+                i->flags & (FK_I_IMM | FK_I_ZERO) ? FK_T_CONSTANT : FK_T_COMPUTED;
 }
 
 static void mark_uses(fk_webs *w, const fk_function *f, const fk_insn *i, const fk_effect *e)
@@ -236,9 +244,10 @@ static void mark_uses(fk_webs *w, const fk_function *f, const fk_insn *i, const 
     mark(w, i->rt, use);
 }
 
-/* --- instructions ------------------------------------------------------------------------------- */
+/* --- instructions ----------------------------------------------------------------------------- */
 
-static void add_pair(fk_webs *w, fk_move **list, size_t *num, size_t *cap, uint32_t from, uint32_t to)
+static void add_pair(fk_webs *w, fk_move **list, size_t *num, size_t *cap, uint32_t from,
+                     uint32_t to)
 {
     if (from == FK_WEB_NONE || to == FK_WEB_NONE)
         return;
@@ -289,7 +298,8 @@ static void add_moves(fk_webs *w, const fk_insn *i, const fk_effect *e, const ui
     }
 }
 
-static void plain_instruction(fk_webs *w, const fk_function *f, const fk_insn *i, const fk_effect *e)
+static void plain_instruction(fk_webs *w, const fk_function *f, const fk_insn *i,
+                              const fk_effect *e)
 {
     size_t place[2];
     uint32_t to[2] = {FK_WEB_NONE, FK_WEB_NONE};
@@ -315,7 +325,7 @@ static void plain_instruction(fk_webs *w, const fk_function *f, const fk_insn *i
     mark_uses(w, f, i, e);
 }
 
-/* --- safepoints --------------------------------------------------------------------------------- */
+/* --- safepoints ------------------------------------------------------------------------------- */
 
 static void add_crossing(fk_webs *w, uint32_t descr, size_t p, bool listed)
 {
@@ -376,7 +386,8 @@ static bool keeps_registers(const fk_function *f, const fk_node *n)
         return true;
     if (n->descr == UINT32_MAX)
         return false;
-    return (n->callee >= FK_CALLEE_GC && n->callee <= FK_CALLEE_ALLOCN) || n->insn.op == FK_OP_BRANCH ||
+    return (n->callee >= FK_CALLEE_GC && n->callee <= FK_CALLEE_ALLOCN) ||
+           n->insn.op == FK_OP_BRANCH ||
            (n->callee == FK_CALLEE_UNKNOWN && (p->descrs[n->descr].flags & FK_DESCR_ALLOC));
 }
 
@@ -385,7 +396,9 @@ static unsigned result_of(const fk_webs *w, const fk_node *n, uint64_t callee)
     const fk_fact *x = fk_fact_of(w->facts, callee);
     if (x != NULL && x->returns)
         return FK_T_RESULT | FK_T_POINTER;
-    return n->descr == UINT32_MAX ? FK_T_COMPUTED : n->callee == FK_CALLEE_C ? FK_T_C_RESULT : FK_T_RESULT;
+    return n->descr == UINT32_MAX     ? FK_T_COMPUTED
+           : n->callee == FK_CALLEE_C ? FK_T_C_RESULT
+                                      : FK_T_RESULT;
 }
 
 static void call(fk_webs *w, const fk_function *f, int32_t n)
@@ -443,7 +456,8 @@ static void instruction(fk_webs *w, const fk_function *f, int32_t n)
 /* Results of a comparison that take a branch: less 1, equal 2, greater 4; signed or not. */
 static unsigned outcomes(const fk_insn *i, bool *is_signed)
 {
-    *is_signed = i->cond == FK_COND_LT || i->cond == FK_COND_GE || i->cond == FK_COND_GT || i->cond == FK_COND_LE;
+    *is_signed = i->cond == FK_COND_LT || i->cond == FK_COND_GE || i->cond == FK_COND_GT ||
+                 i->cond == FK_COND_LE;
     switch (i->cond) {
     case FK_COND_LO: case FK_COND_LT: return 1;
     case FK_COND_EQ: return 2;
@@ -510,7 +524,7 @@ static bool sweep(fk_webs *w, const fk_function *f)
     return more;
 }
 
-/* --- the whole function --------------------------------------------------------------------------- */
+/* --- the whole function ----------------------------------------------------------------------- */
 
 static bool prepare(fk_webs *w, const fk_function *f)
 {
@@ -548,8 +562,8 @@ static bool add_traits(fk_webs *w, uint32_t web, unsigned traits)
     return more;
 }
 
-/* What a web is a copy of, or is copied to, is the same. A word behind an address that was computed may be
- * anything. */
+/* What a web is a copy of, or is copied to, is the same. A word behind an address that was computed
+ * may be anything. */
 static bool hand_on(fk_webs *w)
 {
     bool more = false;

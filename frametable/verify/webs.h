@@ -28,27 +28,28 @@ typedef struct {
     uint32_t from, to; /* webs */
 } fk_move;
 
-/* Where the values of a web come from and what is done with them. Moves hand them on: the first kind
- * to the web that is written, the second to the web that is read. */
+/* Where the values of a web come from and what is done with them. Moves hand them on: the first
+ * kind to the web that is written, the second to the web that is read. */
 enum {
     FK_T_ARGUMENT = 1 << 0,
-    FK_T_RESULT = 1 << 1,    /* of OCaml code */
-    FK_T_C_RESULT = 1 << 2,  /* of a C function that may collect */
-    FK_T_BLOCK = 1 << 3,     /* just allocated */
-    FK_T_FIELD = 1 << 4,     /* a word of a block, but not the second: boxed integers have theirs there */
+    FK_T_RESULT = 1 << 1,   /* of OCaml code */
+    FK_T_C_RESULT = 1 << 2, /* of a C function that may collect */
+    FK_T_BLOCK = 1 << 3,    /* just allocated */
+    FK_T_FIELD =
+        1 << 4, /* a word of a block, but not the second: boxed integers have theirs there */
     FK_T_SECOND = 1 << 5,
     FK_T_CONSTANT = 1 << 6,
-    FK_T_ADDRESS = 1 << 7,   /* of the file */
-    FK_T_COMPUTED = 1 << 8,  /* anything else */
+    FK_T_ADDRESS = 1 << 7,  /* of the file */
+    FK_T_COMPUTED = 1 << 8, /* anything else */
     FK_T_ORIGINS = (1 << 9) - 1,
-    FK_T_POINTER = 1 << 9,   /* other functions show that its type has blocks */
+    FK_T_POINTER = 1 << 9, /* other functions show that its type has blocks */
 
     FK_T_DEREFERENCED = 1 << 10, /* as a block: a field at a constant offset, or the header */
-    FK_T_INDEXED = 1 << 11,     /* an address of any other form */
-    FK_T_TESTED = 1 << 12,      /* is it an immediate? */
+    FK_T_INDEXED = 1 << 11,      /* an address of any other form */
+    FK_T_TESTED = 1 << 12,       /* is it an immediate? */
     FK_T_COMPARED = 1 << 13,
     FK_T_ARITHMETIC = 1 << 14,
-    FK_T_MEASURED = 1 << 15,    /* its length is asked for: an array, whose elements may be integers */
+    FK_T_MEASURED = 1 << 15, /* its length is asked for: an array, whose elements may be integers */
     FK_T_USES = 0xfc00,
     FK_T_FORWARD = FK_T_ORIGINS | FK_T_POINTER | FK_T_MEASURED,
 };
@@ -59,7 +60,7 @@ typedef struct {
     uint16_t slot_use[2], slot_def[2]; /* 0: none */
     int32_t sp;                        /* from the stack pointer at entry */
     uint64_t callee;                   /* entry of a known one */
-    uint16_t constant;                 /* what a load from a place that never changes, or a sum, gives; else 0 */
+    uint16_t constant; /* what a load from a place that never changes, or a sum, gives; else 0 */
 } fk_effect;
 enum { FK_SP_UNKNOWN = INT32_MIN };
 
@@ -78,7 +79,8 @@ typedef struct {
     /* private */
     uint32_t *now; /* the web that is live in each place */
     int32_t *block;
-    size_t cap_effects, cap_live, cap_parent, cap_traits, cap_crossings, cap_moves, cap_fields, cap_now, cap_block;
+    size_t cap_effects, cap_live, cap_parent, cap_traits, cap_crossings, cap_moves, cap_fields,
+        cap_now, cap_block;
     size_t row; /* words of a block in `live` */
     const fk_facts *facts; /* NULL: none */
     bool last, failed;

@@ -1,6 +1,6 @@
-/* test_damage_dwarf.c FILE...: every bit of .eh_frame and .debug_line flipped, every byte made 0x00, 0x7f,
- * 0x80 and 0xff, every shorter size of the section: the rules of cfi and debug must end, quickly,
- * without reading outside (the sanitizers tell). */
+/* test_damage_dwarf.c FILE...: every bit of .eh_frame and .debug_line flipped, every byte made
+ * 0x00, 0x7f, 0x80 and 0xff, every shorter size of the section: the rules of cfi and debug must
+ * end, quickly, without reading outside (the sanitizers tell). */
 #include <gelf.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -35,7 +35,8 @@ static void verify(subject *s)
     time_t start = time(NULL);
     if (fk_image_open_memory(s->path, s->work, s->size, NULL, &im, &err) != FK_OK)
         return;
-    fk_result r = fk_verify_image(im, FK_GROUP_CFI | FK_GROUP_DEBUG, count_finding, s, &tally, &err);
+    fk_result r =
+        fk_verify_image(im, FK_GROUP_CFI | FK_GROUP_DEBUG, count_finding, s, &tally, &err);
     fk_image_close(im);
     s->runs++;
     if (r == FK_OK && time(NULL) - start <= SECONDS)
@@ -68,7 +69,8 @@ static void shorten(subject *s, uint64_t length)
 {
     bool big = s->clean[EI_DATA] == ELFDATA2MSB;
     for (unsigned i = 0; i < 8; i++)
-        s->work[s->header + offsetof(Elf64_Shdr, sh_size) + (big ? 7 - i : i)] = (uint8_t)(length >> 8 * i);
+        s->work[s->header + offsetof(Elf64_Shdr, sh_size) + (big ? 7 - i : i)] =
+            (uint8_t)(length >> 8 * i);
     verify(s);
 }
 
@@ -137,7 +139,8 @@ int main(int argc, char **argv)
             }
             s.runs = s.findings = 0;
             damage_section(&s);
-            printf("%s: %lu kinds of damage, %s findings\n", sections[k], s.runs, s.findings ? "with" : "no");
+            printf("%s: %lu kinds of damage, %s findings\n", sections[k], s.runs,
+                   s.findings ? "with" : "no");
         }
         free(s.clean);
         free(s.work);
