@@ -317,42 +317,93 @@ static void add_preds(lin_function *f)
         }
 }
 
-/* Members of a natural loop: walk back from its back edges to the header. `mark`
- * holds the number of the header that last saw a block, so nothing is cleared. */
-static void mark_loop(lin_block *head, uint32_t *mark, lin_block **work)
+/* --- loops ------------------------------------------------------------------------------
+ * The members of a loop: walk back from its back edges to the header. Inner loops come first
+ * and then count as one block, their header, so that deep nests stay linear. That is right when
+ * the header is the only way in; a loop that can be entered elsewhere (by an exception, or an
+ * irreducible one) keeps its blocks apart. */
+typedef struct {
+    uint32_t *mark;        /* by block: order + 1 of the header that saw it last */
+    lin_block **whole;     /* by block: header of the loop that took it in, or nearer the root */
+    lin_block **parent;    /* by block: header of the innermost loop that took it in */
+    lin_block **work;      /* members found */
+} loops;
+
+/* What stands for b: the header of the outermost loop around it so far. */
+static lin_block *stands_for(loops *l, lin_block *b)
 {
-    uint32_t n = 0, stamp = head->order + 1;
-    mark[head->id] = stamp;
+    while (l->whole[b->id]) {
+        lin_block *up = l->whole[b->id];
+        if (l->whole[up->id])
+            l->whole[b->id] = l->whole[up->id];
+        b = up;
+    }
+    return b;
+}
+
+/* Adds p, from where the loop is reached backwards; false: p is before the header. */
+static bool add_member(loops *l, const lin_block *head, lin_block *p, uint32_t *n)
+{
+    if (p == head)
+        return true;
+    if (p->order < head->order)
+        return false;
+    lin_block *b = stands_for(l, p);
+    if (l->mark[b->id] != head->order + 1) {
+        l->mark[b->id] = head->order + 1;
+        l->work[(*n)++] = b;
+    }
+    return true;
+}
+
+/* Finds the members; true: the header is the only way in. */
+static bool find_members(loops *l, lin_block *head, uint32_t *n)
+{
+    bool closed = true;
+    l->mark[head->id] = head->order + 1;
+    *n = 0;
+    for (uint32_t p = 0; p < head->npred; p++)
+        add_member(l, head, head->pred[p], n);
+    for (uint32_t k = 0; k < *n; k++) {
+        lin_block *b = l->work[k];
+        closed &= b->npred > 0 && !b->is_handler;
+        for (uint32_t p = 0; p < b->npred; p++)
+            closed &= add_member(l, head, b->pred[p], n);
+    }
+    return closed;
+}
+
+static void mark_loop(loops *l, lin_block *head)
+{
+    uint32_t n;
+    bool closed = find_members(l, head, &n);
     head->loop_depth++;
     head->loop_head = head;
     head->loop_kills = head->has_kill;
-    for (uint32_t p = 0; p < head->npred; p++)
-        if (head->pred[p]->order >= head->order && mark[head->pred[p]->id] != stamp) {
-            mark[head->pred[p]->id] = stamp;
-            work[n++] = head->pred[p];
-        }
-    while (n) {
-        lin_block *b = work[--n];
-        b->loop_depth++;
-        b->loop_head = head;
-        head->loop_kills |= b->has_kill;
-        for (uint32_t p = 0; p < b->npred; p++) {
-            lin_block *q = b->pred[p];
-            if (q->order > head->order && mark[q->id] != stamp) {
-                mark[q->id] = stamp;
-                work[n++] = q;
-            }
-        }
+    for (uint32_t k = 0; k < n; k++) {
+        lin_block *b = l->work[k];
+        head->loop_kills |= b->has_kill || (b->is_loop && b->loop_kills);
+        if (!b->loop_head)
+            b->loop_head = head;
+        if (closed)
+            l->whole[b->id] = l->parent[b->id] = head;
+        else
+            b->loop_depth++;
     }
 }
 
 static void find_loops(lin_function *f)
 {
-    uint32_t *mark = lin_scratch(f, f->nblocks, sizeof *mark);
-    lin_block **work = lin_scratch(f, f->nblocks + 1, sizeof *work);
-    for (uint32_t i = 0; i < f->nrpo; i++)
+    loops l = {lin_scratch(f, f->nblocks, sizeof *l.mark),
+               lin_scratch(f, f->nblocks, sizeof *l.whole),
+               lin_scratch(f, f->nblocks, sizeof *l.parent),
+               lin_scratch(f, f->nblocks + 1, sizeof *l.work)};
+    for (uint32_t i = f->nrpo; i-- > 0;)
         if (f->rpo[i]->is_loop)
-            mark_loop(f->rpo[i], mark, work);
+            mark_loop(&l, f->rpo[i]);
+    for (uint32_t i = 0; i < f->nrpo; i++)
+        if (l.parent[f->rpo[i]->id])
+            f->rpo[i]->loop_depth += l.parent[f->rpo[i]->id]->loop_depth;
 }
 
 void lin_order(lin_function *f)
