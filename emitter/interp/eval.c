@@ -44,8 +44,27 @@ static status operands(frame *f, const cmm_expr *e, uint32_t first, value *vals)
     return OK;
 }
 
-static value *scratch(const cmm_expr *e) {
-    return calloc(e->nargs + 1, sizeof(value));
+/* Values that live over calls; `held` counts them with the stack (too_deep). */
+static value *hold(interp *in, size_t n) {
+    value *v = calloc(n, sizeof *v);
+    if (v == NULL) {
+        abort();
+    }
+    in->held += n * sizeof *v;
+    return v;
+}
+
+static void let_go(interp *in, value *v, size_t n) {
+    in->held -= n * sizeof *v;
+    free(v);
+}
+
+static value *scratch(frame *f, const cmm_expr *e) {
+    return hold(f->in, (size_t)e->nargs + 1);
+}
+
+static void done_with(frame *f, const cmm_expr *e, value *vals) {
+    let_go(f->in, vals, (size_t)e->nargs + 1);
 }
 
 static void travel(interp *in, const value *vals, size_t n) {
@@ -106,7 +125,7 @@ static status do_assign(frame *f, const cmm_expr *e, value *out) {
 }
 
 static status do_tuple(frame *f, const cmm_expr *e, value *out) {
-    value *vals = scratch(e);
+    value *vals = scratch(f, e);
     status s = operands(f, e, 0, vals);
     *out = (value){.n = 0};
     for (uint32_t i = 0; s == OK && i < e->nargs; i++) {
@@ -114,7 +133,7 @@ static status do_tuple(frame *f, const cmm_expr *e, value *out) {
             out->w[out->n++] = vals[i].w[k];
         }
     }
-    free(vals);
+    done_with(f, e, vals);
     return s;
 }
 
@@ -162,14 +181,14 @@ static status do_catch(frame *f, const cmm_expr *e, bool tail, value *out) {
 }
 
 static status do_exit(frame *f, const cmm_expr *e) {
-    value *vals = scratch(e);
+    value *vals = scratch(f, e);
     status s = operands(f, e, 0, vals);
     if (s == OK) {
         travel(f->in, vals, e->nargs);
         f->in->handler = e->u.handler;
         s = EXITS;
     }
-    free(vals);
+    done_with(f, e, vals);
     return s;
 }
 
@@ -201,12 +220,12 @@ static status call(interp *in, linked *callee, value *out) {
     for (;;) {
         const cmm_function *fn = callee->fn;
         frame f = {in, fn, unit_index(in, callee->unit), NULL};
-        f.vars = calloc(fn->nvars + 1, sizeof *f.vars);
+        f.vars = hold(in, (size_t)fn->nvars + 1);
         for (uint32_t i = 0; i < fn->nparams; i++) {
             f.vars[fn->params[i]->id] = in->args[i];
         }
         status s = eval(&f, fn->body, true, out);
-        free(f.vars);
+        let_go(in, f.vars, (size_t)fn->nvars + 1);
         if (s != TAIL) {
             return s;
         }
@@ -242,7 +261,7 @@ static bool regroup(interp *in, const cmm_function *fn, const value *vals, size_
 }
 
 static status do_app(frame *f, const cmm_expr *e, bool tail, value *out) {
-    value *vals = scratch(e);
+    value *vals = scratch(f, e);
     status s = operands(f, e, 0, vals);
     linked *callee = s == OK ? function_at(f, vals[0].w[0]) : NULL;
     if (s == OK && (callee == NULL || callee->fn == NULL)) {
@@ -251,7 +270,7 @@ static status do_app(frame *f, const cmm_expr *e, bool tail, value *out) {
     } else if (s == OK && !regroup(f->in, callee->fn, vals + 1, e->nargs - 1)) {
         s = fails(f, e, "call with too few arguments");
     }
-    free(vals);
+    done_with(f, e, vals);
     if (s != OK) {
         return s;
     }
@@ -267,7 +286,7 @@ static status do_app(frame *f, const cmm_expr *e, bool tail, value *out) {
 }
 
 static status do_extcall(frame *f, const cmm_expr *e, value *out) {
-    value *vals = scratch(e);
+    value *vals = scratch(f, e);
     status s = operands(f, e, 0, vals);
     const cmm_extcall *x = e->u.ext;
     for (uint32_t i = 0; i < x->ntypes && i < e->nargs; i++) {
@@ -278,7 +297,7 @@ static status do_extcall(frame *f, const cmm_expr *e, value *out) {
     if (s == OK && !call_external(f->in, x, vals, e->nargs, e->type, out)) {
         s = stop(f->in, f->in->units[f->unit], e->pos, "unknown C function '%s'", x->name->text);
     }
-    free(vals);
+    done_with(f, e, vals);
     return s;
 }
 
@@ -305,7 +324,7 @@ static status do_store(frame *f, const cmm_expr *e, value *out) {
 }
 
 static status do_alloc(frame *f, const cmm_expr *e, value *out) {
-    value *vals = scratch(e);
+    value *vals = scratch(f, e);
     status s = operands(f, e, 1, vals);
     uint64_t at = 0, header = (uint64_t)e->args[0]->u.i;
     if (s == OK && !allocate(f->in, (unsigned)(header >> 10) + 1, &at)) {
@@ -320,7 +339,7 @@ static status do_alloc(frame *f, const cmm_expr *e, value *out) {
             }
         }
     }
-    free(vals);
+    done_with(f, e, vals);
     return s;
 }
 
@@ -390,11 +409,18 @@ static status do_operator(frame *f, const cmm_expr *e, value *out) {
 }
 
 /* --- everything ------------------------------------------------------------------------------- */
+/* Of stack and held values: some 400,000 calls of small functions. */
+enum { MAX_DEEP_MIB = 768 };
+
 static status too_deep(frame *f, const cmm_expr *e) {
     char here;
-    ptrdiff_t used = f->in->stack_base - &here;
-    return used > (ptrdiff_t)(CMM_STACK_BYTES - ((size_t)64 << 20)) ? fails(f, e, "stack overflow")
-                                                                    : OK;
+    size_t used = (size_t)(f->in->stack_base - &here) + f->in->held;
+    if (used <= (size_t)MAX_DEEP_MIB << 20) {
+        return OK;
+    }
+    return stop(f->in, f->in->units[f->unit], e->pos,
+                "stack overflow: calls are nested too deeply for the interpreter (%d MiB)",
+                MAX_DEEP_MIB);
 }
 
 static status eval(frame *f, const cmm_expr *e, bool tail, value *out) {

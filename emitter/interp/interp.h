@@ -61,6 +61,7 @@ typedef struct interp {
     uint64_t exception;
     linked *callee;
     char *stack_base;
+    size_t held;                   /* bytes of values that wait for a call's return */
 } interp;
 
 typedef struct {
