@@ -1,8 +1,9 @@
 /* parse.c - phrases, names and scopes. Expressions are in parse_expr.c.
  *
  * One error ends a phrase: the parser jumps out and goes on at the next line that
- * starts with `(`, so that one run shows an error for each bad phrase. What can be
- * said without losing the thread (an unbound name, a wrong count) does not end it.
+ * starts with `(function` or `(data`, so that one run shows an error for each bad phrase.
+ * What can be said without losing the thread (an unbound name, a wrong count) does not end
+ * it; a name is called unbound once in a function.
  */
 #include "emitter/parse.h"
 
@@ -91,6 +92,18 @@ void unbind_to(parser *p, size_t mark) {
     while (p->ntrail > mark) {
         cmm_var *v = p->trail[--p->ntrail];
         v->name->var = v->outer;
+    }
+}
+
+void not_bound(parser *p, const cmm_sym *name, uint32_t pos) {
+    for (size_t i = 0; i < p->nunbound; i++) {
+        if (p->unbound[i] == name) {
+            return;
+        }
+    }
+    cmm_error(p->unit, pos, "variable '%s' is not bound here", name->text);
+    if (p->nunbound < CMM_MAX_DIAGS) {
+        p->unbound[p->nunbound++] = name;
     }
 }
 
@@ -188,13 +201,12 @@ static cmm_sym *param_name(parser *p) {
 
 cmm_var **parse_params(parser *p, uint32_t *count) {
     size_t first = p->ntrail;
+    uint32_t first_id = p->fn->nvars;
     while (p->tok.kind != T_RPAREN) {
         uint32_t pos = p->tok.pos;
         cmm_sym *name = param_name(p);
-        for (size_t i = first; i < p->ntrail; i++) {
-            if (p->trail[i]->name == name) {
-                cmm_error(p->unit, pos, "parameter '%s' is there twice", name->text);
-            }
+        if (name->var != NULL && name->var->id >= first_id) {
+            cmm_error(p->unit, pos, "parameter '%s' is there twice", name->text);
         }
         if (p->mode != CMM_LOSSLESS) {
             expect(p, T_COLON, "':'");
@@ -289,6 +301,7 @@ static void reset_function(parser *p) {
     unbind_to(p, 0);
     p->nstack = 0;
     p->ngroup = 0;
+    p->nunbound = 0;
     p->depth = 0;
     if (p->fn != NULL) {
         for (uint32_t i = 0; i < p->fn->nhandlers; i++) {
@@ -385,7 +398,20 @@ static void parse_phrase(parser *p) {
     next(p);
 }
 
-/* Goes to the next line that starts with '(' and is after the phrase's first. */
+static bool starts_phrase(const parser *p, const char *s) {
+    static const char *const words[] = {"(function", "(data"};
+    for (size_t i = 0; i < 2; i++) {
+        size_t n = strlen(words[i]);
+        bool there = (size_t)(p->end - s) > n && memcmp(s, words[i], n) == 0;
+        if (there && !isalnum((unsigned char)s[n])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Goes to the next line that starts a phrase and is after the phrase's first. Other lines
+ * that start with '(' may be in the middle of what could not be read. */
 static void resync(parser *p) {
     const char *s = p->p > p->start ? p->p - 1 : p->p;
     while (s > p->start && s[-1] != '\n') {
@@ -394,7 +420,7 @@ static void resync(parser *p) {
     if (s <= p->start + p->phrase_pos) {
         s = p->start + p->phrase_pos + 1;
     }
-    while (s < p->end && !(s[0] == '(' && s[-1] == '\n' && s[1] != '*')) {
+    while (s < p->end && !(s[0] == '(' && s[-1] == '\n' && starts_phrase(p, s))) {
         s++;
     }
     p->p = s < p->end ? s : p->end;
@@ -430,15 +456,46 @@ static const char *find(const char *s, const char *end, const char *what) {
     return (size_t)(end - s) < n ? NULL : memmem(s, (size_t)(end - s), what, n);
 }
 
+/* What follows the words of the comment that names the lossless form; NULL: not there. */
+static const char *lossless_version(const char *s, const char *end) {
+    static const char header[] = "; cmm lossless";
+    size_t n = sizeof header - 1;
+    while (s < end && isspace((unsigned char)*s)) {
+        s++;
+    }
+    return (size_t)(end - s) >= n && memcmp(s, header, n) == 0 ? s + n : NULL;
+}
+
+/* False (and an error): the form is a version of its own. */
+static bool version_ok(cmm_unit *u) {
+    const char *end = u->text + u->length, *v = lossless_version(u->text, end);
+    if (v == NULL) {
+        return true;
+    }
+    while (v < end && *v == ' ') {
+        v++;
+    }
+    size_t n = 0;
+    while (v + n < end && !isspace((unsigned char)v[n])) {
+        n++;
+    }
+    if (n == 1 && *v == '1') {
+        return true;
+    }
+    cmm_error(u, (uint32_t)(v - u->text),
+              "version '%.*s' of the lossless form: this cmmc reads version 1",
+              (int)(n > 40 ? 40 : n), v);
+    return false;
+}
+
 /* Dumps start with "cmm:" or, ours, with a comment that names the form. The lossless
  * one quotes function names. */
 static cmm_mode detect_mode(const char *text, size_t length) {
-    static const char header[] = "; cmm lossless";
     const char *s = text, *end = text + length;
     while (s < end && isspace((unsigned char)*s)) {
         s++;
     }
-    if (end - s >= (long)sizeof header - 1 && memcmp(s, header, sizeof header - 1) == 0) {
+    if (lossless_version(text, end) != NULL) {
         return CMM_LOSSLESS;
     }
     if (end - s < 4 || memcmp(s, "cmm:", 4) != 0) {
@@ -507,6 +564,9 @@ void cmm_parse_unit(cmm_unit *u, cmm_mode mode, const char *unit_symbol) {
         return;
     }
     u->mode = mode != CMM_AUTO ? mode : detect_mode(u->text, u->length);
+    if (u->mode == CMM_LOSSLESS && !version_ok(u)) {
+        return;
+    }
     parser *p = calloc(1, sizeof *p);
     if (p == NULL) {
         abort();

@@ -72,6 +72,8 @@ typedef struct parser {
     size_t cap_handlers;
     cmm_handler **group;         /* handlers of open catches */
     size_t ngroup, cap_group;
+    const cmm_sym *unbound[CMM_MAX_DIAGS]; /* names of fn that an error was about */
+    size_t nunbound;
     size_t cap_phrases;
     cmm_item *items;
     size_t nitems, cap_items;
@@ -95,6 +97,7 @@ void expect(parser *, token_kind, const char *wanted);
 cmm_sym *string_sym(parser *);           /* current T_STRING as a name; advances */
 cmm_var *bind(parser *, cmm_sym *, uint32_t pos, cmm_type, bool is_mutable);
 void unbind_to(parser *, size_t trail_mark);
+void not_bound(parser *, const cmm_sym *, uint32_t pos); /* an error, once a function */
 cmm_handler *label(parser *, cmm_sym *, uint32_t pos);
 bool at_type(const parser *);
 cmm_type parse_type(parser *);

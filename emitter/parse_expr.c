@@ -134,7 +134,7 @@ static cmm_expr *string_node(parser *p) {
         return var_node(p, s->var, pos);
     }
     if (p->mode == CMM_LOSSLESS && looks_like_variable(s)) {
-        cmm_error(p->unit, pos, "variable '%s' is not bound here", s->text);
+        not_bound(p, s, pos);
         return bad(p, pos);
     }
     cmm_expr *e = leaf(p, CMM_SYMBOL, pos);
@@ -182,7 +182,7 @@ static cmm_expr *word_node(parser *p) {
         e->flags |= CMM_MUT_READ;
         return e;
     }
-    cmm_error(p->unit, pos, "variable '%s' is not bound here", s->text);
+    not_bound(p, s, pos);
     return bad(p, pos);
 }
 
@@ -320,7 +320,7 @@ static cmm_expr *parse_assign(parser *p, uint32_t pos) {
     cmm_expr *e = close_node(p, CMM_ASSIGN, pos, mark);
     e->u.var = name->var;
     if (name->var == NULL) {
-        cmm_error(p->unit, at, "variable '%s' is not bound here", name->text);
+        not_bound(p, name, at);
         return bad(p, pos);
     }
     return e;
@@ -594,7 +594,7 @@ static bool is_noalloc(const char *name) {
 
 /* int,float->val */
 typedef struct {
-    uint8_t types[256];
+    uint8_t *types;
     uint32_t count;
     cmm_type result;
 } signature;
@@ -605,13 +605,18 @@ static void add_xtype(parser *p, signature *g, const char *s, size_t n) {
     while (i < 4 && !(strlen(names[i]) == n && memcmp(names[i], s, n) == 0)) {
         i++;
     }
-    if (i == 4 || g->count == sizeof g->types) {
+    if (i == 4) {
         fail_at(p, p->tok.pos, "'%.*s' is not the type of a C argument", (int)(n > 40 ? 40 : n), s);
     }
     g->types[g->count++] = (uint8_t)i;
 }
 
 static void arg_types(parser *p, signature *g, const char *s, const char *end) {
+    size_t commas = 0;
+    for (const char *c = s; c < end; c++) {
+        commas += *c == ',';
+    }
+    g->types = cmm_alloc(p->unit, commas + 1);
     while (s < end) {
         const char *comma = memchr(s, ',', (size_t)(end - s));
         const char *stop = comma != NULL ? comma : end;
@@ -678,7 +683,9 @@ static cmm_expr *parse_extcall(parser *p, uint32_t pos) {
     x->name = name;
     x->alloc = p->mode == CMM_DCMM ? !is_noalloc(name->text) : alloc;
     x->ntypes = g.count;
-    memcpy(x->types, g.types, g.count);
+    if (g.count > 0) {
+        memcpy(x->types, g.types, g.count);
+    }
     e->u.ext = x;
     e->type = g.result;
     e->dbg = dbg;
