@@ -2,7 +2,7 @@
 """operators.py --arch=ARCH | --target=ARCH: every operator on every pair of edge values.
 
 Each operator is compiled with both operands in variables, with each constant on the left
-and on the right, and as the condition of an if, and runs over a table of edge values; the
+and on the right, and as the condition of an if, with a constant too, and runs over a table of edge values; the
 interpreter, told the target, gives the expected results. Only what the language leaves
 undefined on the target is left out (docs/cmm.md, "Outside the domain").
 """
@@ -19,6 +19,9 @@ MIN, MAX = -(1 << 63), (1 << 63) - 1
 INTS = [0, 1, -1, 2, 3, -3, 7, 8, 10, 63, 64, 127, 128, -128, -129, 255, 256, 4095, 4096, -4096, 32767, 32768,
         -32768, -32769, 65535, 65536, 1 << 31, (1 << 31) - 1, -(1 << 31), -(1 << 31) - 1, (1 << 32) - 1, 1 << 32,
         0x123456789abcdef, 1 << 62, MAX, MIN, MIN + 1]
+# Constants only: around what immediates hold.
+EDGES = [-2047, -2048, -2049, -2050, 2046, 2047, 2048, 2049, 4094, 4097, -4095, -4097, 65537, 0xfff000, 0xfff001,
+         1 << 24, -(1 << 24), 0x7fff0000, 0x7fff7fff, 0x7fff8000, -(1 << 32), -(1 << 32) - 1, -(1 << 32) + 1, (1 << 32) + 1]
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e10, -1e10, 9.2e18, 9.3e18, -9.223372036854775808e18, 1e300, -1e300,
           5e-324, 2.2250738585072014e-308, float("inf"), float("-inf"), float("nan")]
 
@@ -71,11 +74,12 @@ TABLE = {"w": ("op_ints", len(INTS), "load_mut int"), "f": ("op_floats", len(FLO
 
 
 def binary(name, op, kind, result, traps):
-    consts = INTS if kind == "w" else FLOATS
+    consts = INTS + EDGES if kind == "w" else FLOATS
     table, count, load = TABLE[kind]
     word = (lambda c: str(c)) if kind == "w" else bits
     body = [show(result, guard(op, '"a/2"', '"b/3"', traps, '(%s "a/2" "b/3")' % op))]
-    if result == "i" and op[0] in "=!<>" and op not in ("<<", ">>u", ">>s"):
+    compares = result == "i" and op[0] in "=!<>" and op not in ("<<", ">>u", ">>s")
+    if compares:
         body.append(show("i", '(if (%s "a/2" "b/3") 5 6)' % op))
     inner = loop("b/3", 3, table, count, load, "(seq %s [])" % " ".join(body))
     out = ['(function "op_%s" () () poll_default %s)' % (name, loop("a/2", 1, table, count, load, inner))]
@@ -83,6 +87,8 @@ def binary(name, op, kind, result, traps):
         parts = []
         if kind == "f" or allowed(op, c, traps):
             parts.append(show(result, '(%s "a/2" %s)' % (op, word(c))))
+        if compares or op == "and":
+            parts.append(show("i", '(if (%s "a/2" %s) 5 6)' % (op, word(c))))
         parts.append(show(result, guard(op, word(c), '"a/2"', traps, '(%s %s "a/2")' % (op, word(c)))))
         out.append('(function "op_%s_%d" () () poll_default %s)'
                    % (name, k, loop("a/2", 1, table, count, load, "(seq %s [])" % " ".join(parts))))
