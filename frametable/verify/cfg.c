@@ -61,7 +61,10 @@ void fk_complete(const fk_program *p, fk_insn *i)
         return;
     bool relative = i->op == FK_OP_BRANCH || i->op == FK_OP_JUMP || i->op == FK_OP_CALL ||
                     (i->flags & FK_I_ABSOLUTE);
-    if (x->got && x->value != 0 && i->op == FK_OP_IMM) {
+    if (x->low && i->op != FK_OP_IMM) { /* the high half has it all; gas 2.44 fills the field in */
+        i->imm = i->op == FK_OP_ADD ? 0 : i->imm;
+        i->disp = 0;
+    } else if (x->got && x->value != 0 && i->op == FK_OP_IMM) {
         i->flags |= FK_I_GOT;
         i->imm = (int64_t)x->value;
     } else if ((x->got || x->value == 0) && i->op == FK_OP_IMM)

@@ -89,6 +89,7 @@ typedef struct {
     uint64_t at, value; /* value 0: the symbol is elsewhere */
     bool got;  /* names a linkage slot of it */
     bool high; /* the high half of it */
+    bool low;  /* the low bits of it, added to what the high half made */
 } fk_fixup;
 
 typedef struct {

@@ -74,7 +74,6 @@ enum {
     FK_I_ABSOLUTE = 1 << 4, /* mem is the address in `target`; IMM: an address */
     FK_I_FLOAT = 1 << 5,   /* LOAD, STORE of a float register */
     FK_I_WIDE = 1 << 6,    /* PC-relative pair: a relocation completes it in an object */
-    FK_I_ADDRESS = 1 << 7, /* ADD whose imm is the low part of an address */
     FK_I_ZERO = 1 << 8,    /* the stored value is the constant 0 */
     FK_I_BITS = 1 << 9,    /* ADD that is an OR: means ADD for a constant only */
     FK_I_GOT = 1 << 11,      /* IMM: the address of a linkage slot that will hold imm */
