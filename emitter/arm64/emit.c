@@ -289,7 +289,7 @@ void arm64_branch(emit *e, lin_insn *i, lin_cc cc, lin_block *to)
         e_(e, "fcmp\t%s, %s", e_from(e, i, 0), e_from(e, i, 1));
         branch_if(e, float_conditions[cc], label, i->far);
     } else if (i->op == LIN_BRANCHT) {
-        if ((i->imm & (i->imm - 1)) == 0 && !i->far)
+        if (__builtin_popcountll((uint64_t)i->imm) == 1 && !i->far)
             e_(e, "%s\t%s, #%d, .L%u", cc == LIN_EQ ? "tbz" : "tbnz", e_from(e, i, 0),
                __builtin_ctzll((uint64_t)i->imm), label);
         else {

@@ -28,7 +28,7 @@ bool riscv64_imm_ok(lin_op op, lin_cc cc, int64_t n)
     case LIN_SUB: return is_negated12(n);
     case LIN_SET: return set_imm(cc, n);
     case LIN_BRANCH: case LIN_CHECKBOUND: case LIN_STORE: return n == 0;
-    case LIN_BRANCHT: return is_int12(n) || (n != 0 && (n & (n - 1)) == 0);
+    case LIN_BRANCHT: return is_int12(n) || __builtin_popcountll((uint64_t)n) == 1;
     case LIN_SHL: case LIN_SHR: case LIN_SAR: return n >= 0 && n < 64;
     default: return false;
     }
