@@ -67,23 +67,27 @@ let queue () =
 
 (* A child has the thread that forked, and goes on with the numbers that the parent goes on with. *)
 let fork more =
-  let names = Buffer.create 300 and stop = Atomic.make false in
-  let step who = Buffer.add_string names (Sys.opaque_identity (String.make 1 who)) in
+  let names = Bytes.make 100_000 'm' and length = Atomic.make 0 and stop = Atomic.make false in
+  let step who =
+    let letter = (Sys.opaque_identity (String.make 1 who)).[0] in
+    let at = Atomic.fetch_and_add length 1 in
+    if at < Bytes.length names then Bytes.set names at letter in
+  let contents () = Bytes.sub_string names 0 (min (Atomic.get length) (Bytes.length names)) in
   let rec endless who () = if not (Atomic.get stop) then (step who; Thread.yield (); endless who ()) in
   let steps who () = for _ = 1 to 20 do step who; Thread.yield () done in
   let others = List.map (fun who -> Thread.create (endless who) ()) [ 'a'; 'b' ] in
   steps 'm' ();
-  let show who = print_endline (who ^ Buffer.contents names) in
+  let show who = print_endline (who ^ contents ()) in
   match Unix.fork () with
   | 0 ->
-    Buffer.clear names;
+    Atomic.set length 0;
     let t = if more then Some (Thread.create (steps 'x') ()) else None in
     steps 'c' ();
     Option.iter Thread.join t;
     Gc.full_major ();
     show "child "
   | pid ->
-    let before = Buffer.contents names in
+    let before = contents () in
     let ended = snd (Unix.waitpid [] pid) = Unix.WEXITED 0 in
     Atomic.set stop true;
     List.iter Thread.join others;
