@@ -9,6 +9,7 @@
 
 #include "abi/abi.h"
 #include "emitter/cmm.h"
+#include "framekit/frametable.h"
 
 typedef enum { CMMC_ASM, CMMC_EMIT_CMM, CMMC_EMIT_LINEAR } cmmc_stage;
 
@@ -20,7 +21,7 @@ typedef struct {
     bool comballoc, polls;     /* true unless --no-... */
     bool function_sections;
     bool pic;                  /* true: the default, as ocamlopt's on Linux */
-    const char *frametable;    /* --frametable=FORMAT by name; NULL: the version's own */
+    fk_generation frametable;  /* FK_GEN_AUTO: the version's own */
 } cmmc_options;
 
 /* Compiles a checked unit to assembly text (or --emit=linear) on `out`.

@@ -24,20 +24,25 @@ static const char usage_text[] =
     "usage: cmmc --target=ARCH [options] FILE...\n"
     "       cmmc --interpret [--target=ARCH] FILE...\n"
     "       cmmc --startup --target=ARCH [options] OBJECT|ARCHIVE...\n"
-    "  --target=ARCH         amd64 arm64 power s390x riscv64\n"
-    "  --abi=5.3|5.4         OCaml version to be compatible with (5.3)\n"
-    "  -S | -c               write assembly (default) or an object\n"
-    "  -o FILE               output; - is standard output\n"
-    "  -g                    locations in frametables, line rows\n"
-    "  --emit=cmm|linear|asm write what a pass made (standard output)\n"
-    "  --input=FORM          dialect dcmm lossless (recognised by itself)\n"
-    "  --unit=SYMBOL         unit symbol, camlFoo\n"
-    "  --check               parse and check only\n"
-    "  --interpret           run with the reference interpreter\n"
-    "  --entry=NAME          function to interpret (every one named *.entry)\n"
-    "  --no-comballoc --no-polls --no-pic --function-sections\n"
-    "  --frametable=FORMAT   generation of the frametable\n"
-    "  --startup             make the start-up unit of a program\n";
+    "  --target=ARCH             amd64 arm64 power s390x riscv64\n"
+    "  --abi=5.3|5.4             OCaml version to be compatible with (5.3)\n"
+    "  -S | -c                   write assembly (default) or an object\n"
+    "  -o FILE                   output; - is standard output\n"
+    "  -g                        locations in frametables, line rows\n"
+    "  --emit=cmm|linear|asm     write what a pass made (standard output)\n"
+    "  --input=dialect|dcmm|lossless  form of the input (recognised by itself)\n"
+    "  --unit=SYMBOL             unit symbol (camlFoo for foo.cmm)\n"
+    "  --check                   parse and check only\n"
+    "  --interpret               run with the reference interpreter\n"
+    "  --entry=NAME              function to interpret (every one named *.entry)\n"
+    "  --no-comballoc            do not merge allocations\n"
+    "  --no-polls                do not add polls\n"
+    "  --no-pic                  no PLT, no GOT (amd64, arm64)\n"
+    "  --function-sections       a section for each function\n"
+    "  --frametable=A|B|C|O1|O2|O3  generation of the frametable (C)\n"
+    "  --startup                 make the start-up unit of a program\n"
+    "  --help                    this text\n"
+    "exit: 0 done, 1 an error in the input, 3 usage\n";
 
 typedef struct {
     cmmc_options c;
@@ -90,8 +95,7 @@ static const struct option long_options[] = {
 };
 
 static bool usage(const char *what, const char *arg) {
-    fprintf(stderr, "cmmc: %s%s%s\n%s", what, arg != NULL ? ": " : "", arg != NULL ? arg : "",
-            usage_text);
+    fprintf(stderr, "cmmc: %s%s%s (--help)\n", what, arg != NULL ? ": " : "", arg != NULL ? arg : "");
     return false;
 }
 
@@ -131,6 +135,10 @@ static bool set_abi(job *j, const char *arg) {
     return known || usage("unknown ABI", arg);
 }
 
+static bool set_frametable(job *j, const char *arg) {
+    return fk_generation_parse(arg, &j->c.frametable) || usage("unknown format", arg);
+}
+
 static bool set_option(job *j, int option, const char *arg) {
     switch (option) {
     case O_TARGET:
@@ -148,8 +156,7 @@ static bool set_option(job *j, int option, const char *arg) {
         j->entry = arg;
         return true;
     case O_FRAMETABLE:
-        j->c.frametable = arg;
-        return true;
+        return set_frametable(j, arg);
     case O_CHECK:
         j->check_only = true;
         return true;

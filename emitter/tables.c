@@ -21,16 +21,11 @@ struct tables *tables_new(cmm_unit *unit, const cmmc_options *options)
         abort();
     t->unit = unit;
     t->options = options;
-    t->generation = FK_GEN_C;
+    t->generation = options->frametable == FK_GEN_AUTO ? FK_GEN_C : options->frametable;
     fk_error err;
-    if (options->frametable &&
-        (!fk_generation_parse(options->frametable, &t->generation) || t->generation == FK_GEN_AUTO))
-        cmm_error(unit, 0, "unknown frametable format %s", options->frametable);
-    else if (fk_builder_new(t->generation, options->abi, &t->builder, &err) == FK_OK)
+    if (fk_builder_new(t->generation, options->abi, &t->builder, &err) == FK_OK)
         return t;
-    else
-        cmm_error(unit, 0, "frametable format %s: %s", fk_generation_name(t->generation),
-                  err.message);
+    cmm_error(unit, 0, "frametable format %s: %s", fk_generation_name(t->generation), err.message);
     free(t);
     return NULL;
 }

@@ -146,16 +146,17 @@ def page(m, title, stamp):
         out.append("<tr><th>%s" % e(s))
         for c in m.columns:
             text, verdict = m.cell(s, c.name)
-            out.append('<td class=%s>%s' % (verdict, e(text)))
+            link = '<a href="#%s.%s">%s</a>' % (e(s), e(c.name), e(text))
+            out.append('<td class=%s>%s' % (verdict, link if verdict == "failed" else e(text)))
     for why, counts in m.left():
         out.append("<tr><th>%s" % e(why))
         out += ["<td class=none>%s" % (n or "-") for n in counts]
-    out.append("</table>")
+    out.append("</table><p><small>In a cell: tests passed, failed, (skipped), and their seconds.</small>")
     if m.failures():
         out.append("<h2>Failures</h2>")
     for r in m.failures():
-        out.append("<h3>%s <small>%s</small></h3><p><code>%s</code></p><pre>%s</pre>"
-                   % (e(r.name), e(r.arch), e(r.command), e(clean(r.text))))
+        out.append('<h3 id="%s.%s">%s <small>%s</small></h3><p><code>%s</code></p><pre>%s</pre>'
+                   % (e(r.suite), e(r.arch), e(r.name), e(r.arch), e(r.command), e(clean(r.text))))
     if m.reasons():
         out.append("<h2>Skipped</h2><ul>")
     for why, names in sorted(m.reasons().items()):

@@ -45,7 +45,8 @@ $(foreach s,tsan asan,$(eval $(call runtime_rules,amd64,5.3-$(s),stubs.o,libfram
 sanitized-runtime: $(SANITIZED)
 
 TOOLS += framekit-missing-prims
-framekit-missing-prims_SRCS := runtime/tools/missing_prims.c
+framekit-missing-prims_SRCS := runtime/tools/missing_prims.c abi/installed.c
+framekit-missing-prims_LIBS := abi
 framekit-missing-prims_LDLIBS := -lelf
 
 TOOLS += framekit-seed

@@ -765,11 +765,12 @@ int main(int argc, char **argv)
     g.out = stdout;
     g.size = 5;
     for (int i = 1; i < argc; i++) {
+        bool help = strcmp(argv[i], "--help") == 0;
         if (sscanf(argv[i], "--seed=%" SCNu64, &seed) != 1 &&
             sscanf(argv[i], "--count=%" SCNu64, &count) != 1 &&
             sscanf(argv[i], "--size=%d", &g.size) != 1) {
-            fprintf(stderr, "usage: cmm-gen [--seed=N] [--count=K] [--size=S]\n");
-            return 3;
+            fprintf(help ? stdout : stderr, "usage: cmm-gen [--seed=N] [--count=K] [--size=S]\n");
+            return help ? 0 : 3;
         }
     }
     write_unit(&g, seed, count);

@@ -7,12 +7,14 @@
  * exit: 0 nothing is missing, 1 something is, 3 usage or unreadable input. */
 #include <fcntl.h>
 #include <gelf.h>
-#include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "abi/abi.h"
+#include "abi/installed.h"
 
 struct names {
     struct name {
@@ -51,7 +53,7 @@ static bool has(const struct names *n, const char *name)
 
 /* --- reading --------------------------------------------------------------------------- */
 
-static int machine; /* e_machine of the last object */
+static const fk_abi *abi; /* of the last object */
 
 static void read_symbols(Elf *e, const char *where, struct names *defined, struct names *needed)
 {
@@ -59,7 +61,8 @@ static void read_symbols(Elf *e, const char *where, struct names *defined, struc
     GElf_Shdr sh;
     GElf_Sym sym;
     if (gelf_getehdr(e, &eh))
-        machine = eh.e_machine;
+        abi = fk_abi_by_elf(eh.e_machine, eh.e_ident[EI_DATA] == ELFDATA2MSB,
+                            eh.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4);
     for (Elf_Scn *s = NULL; (s = elf_nextscn(e, s));) {
         if (!gelf_getshdr(s, &sh) || sh.sh_type != SHT_SYMTAB || sh.sh_entsize == 0)
             continue;
@@ -103,20 +106,12 @@ static bool read_file(const char *path, struct names *defined, struct names *nee
 
 /* --- which archive ------------------------------------------------------------------------ */
 
-static const char *default_runtime(char *buf, size_t size)
+static const char *default_runtime(char *path, size_t size)
 {
-    static const struct {
-        int machine;
-        const char *arch;
-    } arches[] = {{EM_X86_64, "amd64"}, {EM_AARCH64, "arm64"}, {EM_PPC64, "power"}, {EM_S390, "s390x"}, {EM_RISCV, "riscv64"}};
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    for (size_t i = 0; n > 0 && i < sizeof arches / sizeof *arches; i++)
-        if (arches[i].machine == machine) {
-            exe[n] = 0;
-            snprintf(buf, size, "%s/../%s/libframekit.a", dirname(exe), arches[i].arch);
-            return buf;
-        }
+    if (abi && fk_target_file(abi->name, "libframekit.a", path, size))
+        return path;
+    fprintf(stderr, "framekit-missing-prims: no libframekit.a for %s; say --runtime=ARCHIVE\n",
+            abi ? abi->name : "this machine type");
     return NULL;
 }
 
@@ -154,25 +149,40 @@ static size_t print_missing(const struct names *needed, const struct names *defi
     return missing;
 }
 
+static const char usage[] =
+    "usage: framekit-missing-prims [--runtime=ARCHIVE] OBJECT|ARCHIVE...\n"
+    "  --runtime=ARCHIVE  instead of framekit's own for the objects' architecture\n"
+    "  --help             this text\n"
+    "names the primitives that the objects need and the runtime lacks\n"
+    "exit: 0 nothing is missing, 1 something is, 3 usage or unreadable input\n";
+
+static int say_usage(FILE *out, int code)
+{
+    fputs(usage, out);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     struct names defined = {0}, needed = {0}, runtime = {0};
     const char *archive = NULL;
-    char buf[8192];
+    char buf[1024];
     bool ok = elf_version(EV_CURRENT) != EV_NONE, any = false;
     for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0)
+            return say_usage(stdout, 0);
         if (starts(argv[i], "--runtime="))
             archive = argv[i] + strlen("--runtime=");
+        else if (argv[i][0] == '-')
+            return say_usage(stderr, 3);
         else
             any = true, ok &= read_file(argv[i], &defined, &needed);
     }
     if (!any)
-        fprintf(stderr, "usage: framekit-missing-prims [--runtime=ARCHIVE] OBJECT|ARCHIVE...\n");
-    if (!any || !ok)
-        return 3;
-    if (!archive)
+        return say_usage(stderr, 3);
+    if (ok && !archive)
         archive = default_runtime(buf, sizeof buf);
-    if (!archive || !read_file(archive, &runtime, NULL))
+    if (!ok || !archive || !read_file(archive, &runtime, NULL))
         return 3;
     sort(&defined), sort(&needed), sort(&runtime);
     return print_missing(&needed, &defined, &runtime) ? 1 : 0;

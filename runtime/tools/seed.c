@@ -318,12 +318,24 @@ static int run(const char *path, const char *out, struct search *s)
     return rc;
 }
 
+static const char usage[] =
+    "usage: framekit-seed [--only=TEXT] [--pick=N | --at=SYMBOL+0xOFF/WHERE] FILE KIND OUT\n"
+    "       framekit-seed --list [--only=TEXT] FILE KIND\n"
+    "  --list        every place where KIND can be seeded: SYMBOL+0xOFF WHERE\n"
+    "  --only=TEXT   only places whose symbol contains TEXT\n"
+    "  --pick=N      the Nth place (0)\n"
+    "  --at=SYMBOL+0xOFF/WHERE  this place\n"
+    "KIND: drop-slot drop-register length swap-lengths frame-size retype wrong-slot\n"
+    "exit: 0 seeded or listed, 1 no such place, 3 usage or unreadable\n";
+
 int main(int argc, char **argv)
 {
     const char *arg[3] = {0};
     struct search s = {0};
     int n = 0;
     for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0)
+            return fputs(usage, stdout) < 0;
         if (strncmp(argv[i], "--pick=", 7) == 0)
             s.pick = labs(atol(argv[i] + 7));
         else if (strncmp(argv[i], "--only=", 7) == 0)
@@ -332,11 +344,17 @@ int main(int argc, char **argv)
             s.at = argv[i] + 5;
         else if (strcmp(argv[i], "--list") == 0)
             s.pick = -1;
-        else if (n < 3)
+        else if (argv[i][0] != '-' && n < 3)
             arg[n++] = argv[i];
+        else
+            n = 4;
     }
     s.kind = n >= 2 ? kind_of(arg[1]) : NULL;
-    if (!s.kind || n != (s.pick < 0 ? 2 : 3))
-        return fail("usage", "[--list] [--only=TEXT] [--pick=N | --at=SYMBOL+0xOFF/WHERE] FILE KIND OUT");
+    if (n >= 2 && n <= 3 && !s.kind)
+        return fail(arg[1], "no such KIND (--help)");
+    if (n != (s.pick < 0 ? 2 : 3)) {
+        fputs(usage, stderr);
+        return 3;
+    }
     return run(arg[0], arg[2], &s);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi/installed.h"
 #include "stubs/check/stubcheck.h"
 
 static const sc_port_row rows[] = {
@@ -61,22 +62,11 @@ static bool see_undefined(const sc_symbol *s, void *arg)
     return true;
 }
 
-/* build/bin/stubcheck -> build/ARCH/stubcheck; installed: ../lib/framekit/ARCH/. */
 static bool find_harness(const char *arch, const sc_options *options, char *path, size_t size)
 {
-    char self[512];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(self, '/');
-    if (slash)
-        *slash = 0;
-    if (options->harness)
-        snprintf(path, size, "%s/%s/stubcheck", options->harness, arch);
-    else
-        snprintf(path, size, "%s/../%s/stubcheck", self, arch);
-    if (access(path, R_OK) == 0)
-        return true;
-    snprintf(path, size, "%s/../lib/framekit/%s/stubcheck", self, arch);
+    if (!options->harness)
+        return fk_target_file(arch, "stubcheck", path, size);
+    snprintf(path, size, "%s/%s/stubcheck", options->harness, arch);
     return access(path, R_OK) == 0;
 }
 

@@ -8,13 +8,27 @@
 
 #include "stubs/check/stubcheck.h"
 
-static int usage(FILE *out, int code)
+static const char usage_text[] =
+    "usage: stubcheck [options] OBJECT|ARCHIVE...\n"
+    "  --arch=A,...          only objects of these: amd64 arm64 power s390x riscv64\n"
+    "  --contract=GLOB       show only these contracts, rules, stubs or stub/rule\n"
+    "  --list                contracts, their rules, and the stubs\n"
+    "  --explain=RULE        what a rule demands and why\n"
+    "  --seed=N              random contents (1)\n"
+    "  --qemu=PATH           the emulator, also on the machine's own architecture\n"
+    "  --abi=VERSION         domain state of an object that does not tell (5.3)\n"
+    "  --seconds=N           time limit of one case, in processor time (4)\n"
+    "  --no-trace            the cases only, not instruction by instruction\n"
+    "  --fast                end with the first violation\n"
+    "  --harness=DIR         where the harnesses are: DIR/ARCH/stubcheck\n"
+    "  --output-style=text|json|junit  form of the report (text)\n"
+    "  --help                this text\n"
+    "exit: 0 all hold, 1 violations, 2 inconclusive, 3 usage or nothing to check\n";
+
+static int misuse(const char *what, const char *value)
 {
-    fputs("usage: stubcheck [--arch=A,...] [--contract=GLOB] [--list] [--explain=RULE] [--seed=N]\n"
-          "                 [--qemu=PATH] [--abi=5.3] [--output-style=text|json|junit]\n"
-          "                 OBJECT|ARCHIVE...\n"
-          "exit: 0 all hold, 1 violations, 2 inconclusive, 3 usage or nothing to check\n", out);
-    return code;
+    fprintf(stderr, "stubcheck: %s%s (--help)\n", what, value);
+    return SC_USAGE;
 }
 
 static int list(void)
@@ -110,11 +124,11 @@ static void release(sc_result *r)
 
 static int check_all(char **files, int n, const sc_options *options)
 {
-    sc_result *results[256];
+    sc_result **results = calloc((size_t)n, sizeof *results);
     size_t num = 0;
     int code = SC_HOLDS;
     bool unread = false;
-    for (int i = 0; i < n && num < 256; i++) {
+    for (int i = 0; i < n; i++) {
         char *base = getenv("TMPDIR"), path[1024];
         snprintf(path, sizeof path, "%s/stubcheck-XXXXXX", base && *base ? base : "/tmp");
         if (!mkdtemp(path)) {
@@ -140,12 +154,31 @@ static int check_all(char **files, int n, const sc_options *options)
         sc_report_junit(results, num, stdout);
     for (size_t i = 0; i < num; i++)
         release(results[i]);
+    free(results);
     if (num == 0)
         return SC_USAGE;
     return unread && code == SC_HOLDS ? SC_INCONCLUSIVE : code;
 }
 
-int main(int argc, char **argv)
+static bool number(const char *text, unsigned long long *value)
+{
+    char *end;
+    *value = strtoull(text, &end, 0);
+    return end != text && !*end && *text != '-';
+}
+
+/* Does the glob name a contract, rule, stub or stub/rule of --list? */
+static bool glob_is_known(const char *glob)
+{
+    for (size_t k = 0; k < sc_num_rules; k++)
+        for (size_t i = 0; i < sc_num_stub_rows; i++)
+            if (sc_glob_matches(glob, sc_stub_rows[i].name, &sc_rules[k]))
+                return true;
+    return false;
+}
+
+/* 0, or SC_USAGE after a message. */
+static int read_options(int argc, char **argv, sc_options *o)
 {
     static const struct option long_options[] = {
         {"arch", required_argument, NULL, 'a'},    {"contract", required_argument, NULL, 'c'},
@@ -154,32 +187,49 @@ int main(int argc, char **argv)
         {"abi", required_argument, NULL, 'v'},     {"output-style", required_argument, NULL, 'o'},
         {"harness", required_argument, NULL, 'H'}, {"seconds", required_argument, NULL, 't'},
         {"fast", no_argument, NULL, 'f'},          {"no-trace", no_argument, NULL, 'n'},
-                 {"help", no_argument, NULL, 'h'},
+        {"help", no_argument, NULL, 'h'},
         {0},
     };
-    sc_options o = {.style = "text", .seed = 1, .seconds = 4};
-    fk_ocaml_version version;
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
         switch (c) {
-        case 'a': o.arch = optarg; break;
-        case 'c': o.glob = optarg; break;
-        case 'l': return list();
-        case 'e': return explain(optarg);
-        case 's': o.seed = strtoull(optarg, NULL, 0); break;
-        case 'q': o.qemu = optarg; break;
-        case 'v': o.abi = optarg; break;
-        case 'o': o.style = optarg; break;
-        case 'H': o.harness = optarg; break;
-        case 't': o.seconds = atoi(optarg); break;
-        case 'f': o.fast = true; break;
-        case 'n': o.no_trace = true; break;
-        case 'h': return usage(stdout, 0);
-        default: return usage(stderr, SC_USAGE);
+        case 'a': o->arch = optarg; break;
+        case 'c': o->glob = optarg; break;
+        case 'l': exit(list());
+        case 'e': exit(explain(optarg));
+        case 's':
+            if (!number(optarg, &o->seed))
+                return misuse("no number: --seed=", optarg);
+            break;
+        case 'q': o->qemu = optarg; break;
+        case 'v': o->abi = optarg; break;
+        case 'o': o->style = optarg; break;
+        case 'H': o->harness = optarg; break;
+        case 't':
+            if (!number(optarg, &o->seconds) || o->seconds < 1 || o->seconds > 3600)
+                return misuse("no number from 1 to 3600: --seconds=", optarg);
+            break;
+        case 'f': o->fast = true; break;
+        case 'n': o->no_trace = true; break;
+        case 'h': exit(fputs(usage_text, stdout) < 0);
+        default: return misuse("wrong option", "");
         }
     }
-    bool style = !strcmp(o.style, "text") || !strcmp(o.style, "json") || !strcmp(o.style, "junit");
-    if (optind == argc || !style || (o.abi && !fk_ocaml_version_parse(o.abi, &version)) ||
-        o.seconds < 1)
-        return usage(stderr, SC_USAGE);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    sc_options o = {.style = "text", .seed = 1, .seconds = 4};
+    fk_ocaml_version version;
+    if (read_options(argc, argv, &o))
+        return SC_USAGE;
+    if (optind == argc)
+        return misuse("no OBJECT or ARCHIVE", "");
+    if (strcmp(o.style, "text") && strcmp(o.style, "json") && strcmp(o.style, "junit"))
+        return misuse("the style is text, json or junit, not ", o.style);
+    if (o.abi && !fk_ocaml_version_parse(o.abi, &version))
+        return misuse("unknown version: --abi=", o.abi);
+    if (o.glob && !glob_is_known(o.glob))
+        return misuse("nothing in --list matches --contract=", o.glob);
     return check_all(argv + optind, argc - optind, &o);
 }

@@ -98,16 +98,48 @@ static void put_row(const sc_result *r, size_t stub, FILE *out)
     }
 }
 
-static void put_violation(const sc_result *r, const sc_violation *v, FILE *out)
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Do they differ in their sentence only? */
+static bool alike(const sc_result *r, const sc_violation *v, const sc_violation *w)
+{
+    if (v->note != w->note || v->rule != w->rule || strcmp(v->stub, w->stub) ||
+        strcmp(v->case_name, w->case_name))
+        return false;
+    char *one = sc_window(r, v), *other = sc_window(r, w);
+    bool equal = v->note || same(one, other);
+    free(one);
+    free(other);
+    return equal;
+}
+
+/* One paragraph for the `n` at `v`, which are alike. */
+static void put_violations(const sc_result *r, const sc_violation *v, size_t n, FILE *out)
 {
     char *window = v->note ? NULL : sc_window(r, v);
-    fprintf(out, "\n%s %s: %s\n    %s\n", v->note ? "note" : "violated", v->stub[0] ? v->stub : "?",
-            v->rule->id, v->text);
+    fprintf(out, "\n%s %s: %s\n", v->note ? "note" : "violated", v->stub[0] ? v->stub : "?",
+            v->rule->id);
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "    %s\n", v[i].text);
     if (window)
         fputs(window, out);
     if (v->case_name[0])
         fprintf(out, "    (case %s, --seed=%llu)\n", v->case_name, r->options->seed);
     free(window);
+}
+
+static void put_paragraphs(const sc_result *r, FILE *out)
+{
+    const sc_violation *v = r->violations, *end = v + r->num_violations;
+    for (size_t n; v < end; v += n) {
+        for (n = 1; v + n < end && alike(r, v, v + n); n++)
+            ;
+        if (sc_shown(r, v->stub, v->rule))
+            put_violations(r, v, n, out);
+    }
 }
 
 void sc_report_text(const sc_result *r, FILE *out)
@@ -128,11 +160,9 @@ void sc_report_text(const sc_result *r, FILE *out)
         for (size_t i = 0; i < n; i++)
             counts[sc_verdict_of(r, s, contracts[i], &reason)]++;
     }
-    for (size_t i = 0; i < r->num_violations; i++) {
-        if (sc_shown(r, r->violations[i].stub, r->violations[i].rule))
-            put_violation(r, &r->violations[i], out);
+    put_paragraphs(r, out);
+    for (size_t i = 0; i < r->num_violations; i++)
         notes += r->violations[i].note;
-    }
     fprintf(out, "\n%s: %zu hold, %zu violated, %zu not checked; %zu violations, %zu notes, %.1f s\n",
             o->name, counts[V_HOLDS], counts[V_VIOLATED], counts[V_NOT_CHECKED],
             r->num_violations - notes, notes, r->seconds);

@@ -118,7 +118,7 @@ bool sc_run(sc_result *r)
         return false;
     start(&l, r);
     snprintf(seed, sizeof seed, "%llu", r->options->seed);
-    snprintf(seconds, sizeof seconds, "%d", r->options->seconds);
+    snprintf(seconds, sizeof seconds, "%llu", r->options->seconds);
     char *more[] = {"--version", (char *)fk_ocaml_version_name(r->object->version), "--seed", seed,
                     "--seconds", seconds, "--image", r->linked.program, "--table", r->linked.table,
                     NULL};
@@ -127,7 +127,7 @@ bool sc_run(sc_result *r)
     if (r->options->fast)
         l.argv[l.n++] = "--first";
     l.argv[l.n] = NULL;
-    int status = sc_capture(l.argv, r->options->seconds * 15, false, &out);
+    int status = sc_capture(l.argv, (int)r->options->seconds * 15, false, &out);
     for (char *line = strtok_r(out, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         ended |= see_line(r, line);
     free(out);

@@ -24,8 +24,7 @@ enum { SC_HOLDS = 0, SC_VIOLATED = 1, SC_INCONCLUSIVE = 2, SC_USAGE = 3 };
 
 typedef struct {
     const char *arch, *glob, *qemu, *style, *abi, *harness;
-    unsigned long long seed;
-    int seconds;
+    unsigned long long seed, seconds; /* 1 to an hour */
     bool fast;     /* end with the first violation: for mutation */
     bool no_trace; /* the cases only, not instruction by instruction */
 } sc_options;
@@ -158,6 +157,8 @@ void sc_add_checks(sc_result *, const char *stub, const char *rule, unsigned n, 
 /* *reason: of V_NOT_CHECKED. V_ABSENT: the stub has no such contract. */
 sc_verdict sc_verdict_of(const sc_result *, size_t stub, const char *contract, const char **reason);
 const char *const *sc_contracts(size_t *count);
+/* Does --contract=GLOB mean the rule (by itself, its contract, the stub or stub/rule)? */
+bool sc_glob_matches(const char *glob, const char *stub, const sc_rule *);
 bool sc_shown(const sc_result *, const char *stub, const sc_rule *);
 void sc_merge_rows(sc_result *);
 bool sc_stub_in_object(const sc_result *, size_t stub);

@@ -256,13 +256,17 @@ sc_verdict sc_verdict_of(const sc_result *r, size_t stub, const char *contract, 
     return V_NOT_CHECKED;
 }
 
-bool sc_shown(const sc_result *r, const char *stub, const sc_rule *rule)
+bool sc_glob_matches(const char *glob, const char *stub, const sc_rule *rule)
 {
-    const char *glob = r->options->glob;
     char both[256];
     snprintf(both, sizeof both, "%s/%s", stub, rule->id);
-    return !glob || fnmatch(glob, rule->contract, 0) == 0 || fnmatch(glob, rule->id, 0) == 0 ||
+    return fnmatch(glob, rule->contract, 0) == 0 || fnmatch(glob, rule->id, 0) == 0 ||
            fnmatch(glob, stub, 0) == 0 || fnmatch(glob, both, 0) == 0;
+}
+
+bool sc_shown(const sc_result *r, const char *stub, const sc_rule *rule)
+{
+    return !r->options->glob || sc_glob_matches(r->options->glob, stub, rule);
 }
 
 int sc_exit_code(const sc_result *r)
