@@ -131,7 +131,7 @@ bool ft_function_matches(const ft_options *, const char *name);
 typedef struct {
     const char *path;
     char arch[16], kind[32], format[8], reason[160], located_by[32];
-    const char *endian;
+    const char *endian, *span; /* of versions: "OCaml 5.2-5.4" */
     uint64_t size;   /* of the file */
     unsigned images; /* members of an archive, else 1 */
     uint64_t modules;

@@ -24,6 +24,7 @@ void ft_heading_add(ft_heading *h, const char *path, const fk_image *im)
     /* The first member with tables speaks for the format of an archive. */
     if (n > 0 && h->modules == 0) {
         snprintf(h->format, sizeof h->format, "%s", fk_generation_name(fk_image_generation(im)));
+        h->span = fk_generation_span(fk_image_generation(im));
         snprintf(h->reason, sizeof h->reason, "%s", fk_image_generation_reason(im));
         snprintf(h->located_by, sizeof h->located_by, "%s", fk_image_located_by(im));
     }
@@ -41,8 +42,9 @@ void ft_heading_show(ft_run *run, const ft_heading *h)
     ft_printf(o, ": %s, %s, %s-endian", h->kind, h->arch, h->endian);
     if (h->images > 1)
         ft_printf(o, ", %u members", h->images);
-    ft_printf(o, "\n  format %s: %s\n", h->format, h->reason);
-    ft_printf(o, "  %llu module%s found by %s\n", (unsigned long long)h->modules,
+    if (h->span)
+        ft_printf(o, "\n  format %s (%s): %s", h->format, h->span, h->reason);
+    ft_printf(o, "\n  %llu module%s found by %s\n", (unsigned long long)h->modules,
               h->modules == 1 ? "" : "s", h->located_by);
 }
 
