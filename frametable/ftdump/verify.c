@@ -65,25 +65,43 @@ const char *ft_verify_group_names(void)
     return names;
 }
 
-/* --- baseline: one "RULE PLACE" a line; # starts a comment -------------------------- */
+/* --- baseline: one "[wrong|suspect] RULE PLACE" a line, as a finding's first line;
+ * # starts a comment ------------------------------------------------------------- */
 
 static int compare_key(const void *a, const void *b)
 {
     return strcmp(a, b);
 }
 
+/* key: the rule, one space, the place. False: nothing but a comment. */
+static bool read_key(char *line, char *key)
+{
+    static const char blank[] = " \t";
+    char *rest = NULL;
+    line[strcspn(line, "#\n")] = 0;
+    char *rule = strtok_r(line, blank, &rest);
+    if (rule != NULL && (strcmp(rule, "wrong") == 0 || strcmp(rule, "suspect") == 0))
+        rule = strtok_r(NULL, blank, &rest);
+    if (rule == NULL)
+        return false;
+    rest += strspn(rest, blank);
+    for (size_t n = strlen(rest); n > 0 && strchr(blank, rest[n - 1]) != NULL; n--)
+        rest[n - 1] = 0;
+    snprintf(key, KEY, "%.30s %.*s", rule, KEY - 32, rest);
+    return true;
+}
+
 static bool read_baseline(FILE *f)
 {
-    char line[KEY];
+    char line[KEY], key[KEY];
     while (fgets(line, sizeof line, f) != NULL) {
-        line[strcspn(line, "#\n")] = 0;
-        if (line[0] == 0)
+        if (!read_key(line, key))
             continue;
         char(*p)[KEY] = realloc(now.baseline, (now.num_baseline + 1) * sizeof *p);
         if (p == NULL)
             return false;
         now.baseline = p;
-        memcpy(p[now.num_baseline++], line, sizeof line);
+        memcpy(p[now.num_baseline++], key, sizeof key);
     }
     qsort(now.baseline, now.num_baseline, KEY, compare_key);
     return !ferror(f);
