@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 
 
 LEFT = "left to tier "  # how the reason begins when nothing is missing
+MOST_NAMES = 8
 
 
 def reason(message):
@@ -39,7 +40,9 @@ def cases(files):
 def skipped_lines(reasons):
     """A line for each reason, from {reason: names}. What other tiers run is only counted."""
     for why, names in sorted(reasons.items()):
-        yield "skipped %d: %s" % (len(names), why if why.startswith(LEFT) else why + ": " + " ".join(names))
+        shown = [] if why.startswith(LEFT) else names[:MOST_NAMES]
+        more = ["and %d more" % (len(names) - MOST_NAMES)] if shown and len(names) > MOST_NAMES else []
+        yield "skipped %d: %s%s" % (len(names), why, ": " + " ".join(shown + more) if shown else "")
 
 
 def main(files):

@@ -154,9 +154,13 @@ def page(m, title, stamp):
     out.append("</table><p><small>In a cell: tests passed, failed, (skipped), and their seconds.</small>")
     if m.failures():
         out.append("<h2>Failures</h2>")
-    for r in m.failures():
-        out.append('<h3 id="%s.%s">%s <small>%s</small></h3><p><code>%s</code></p><pre>%s</pre>'
-                   % (e(r.suite), e(r.arch), e(r.name), e(r.arch), e(r.command), e(clean(r.text))))
+    cell = None
+    for r in sorted(m.failures(), key=lambda r: (r.suite, r.arch)):
+        if cell != (r.suite, r.arch):
+            cell = r.suite, r.arch
+            out.append('<a id="%s.%s"></a>' % (e(r.suite), e(r.arch)))
+        out.append("<h3>%s <small>%s</small></h3><p><code>%s</code></p><pre>%s</pre>"
+                   % (e(r.name), e(r.arch), e(r.command), e(clean(r.text))))
     if m.reasons():
         out.append("<h2>Skipped</h2><ul>")
     for why, names in sorted(m.reasons().items()):
