@@ -12,6 +12,7 @@ build=${BUILD:-$top/build} insn=${BUILD:-$top/build}/insn.so
 [ -e "$top/Makefile" ] || { build=${BUILD:-$cache/run} insn=$top/insn.so; }
 
 die() { echo "$me: $*" >&2; exit 1; }
+misuse() { echo "$me: $* (--help)" >&2; exit 3; }
 
 # usage: print the caller's head comment, from its second line to the first
 # line that is no comment.
@@ -28,7 +29,7 @@ arch_names() { arch_table | awk '{print $1}'; }
 read_arch() {
     local line
     line=$(arch_table | awk -v n="$1" '$1 == n || $2 == n')
-    [ -n "$line" ] || die "unknown architecture '$1' (one of:$(arch_names | sed 's/^/ /' | tr -d '\n'))"
+    [ -n "$line" ] || misuse "unknown architecture '$1' (one of:$(arch_names | sed 's/^/ /' | tr -d '\n'))"
     read -r arch debian triplet cpu _ interp <<<"$line"
     qemu=qemu-$cpu
     [ "$(uname -m)" != "$cpu" ] || qemu=""
