@@ -27,10 +27,16 @@ includedir ?= $(prefix)/include
 datadir    ?= $(prefix)/share
 mandir     ?= $(datadir)/man
 docdir     ?= $(datadir)/doc/framekit
-pkglibdir  ?= $(libdir)/framekit
+pkglibdir  ?= $(exec_prefix)/lib/framekit
 bashdir    ?= $(datadir)/bash-completion/completions
 zshdir     ?= $(datadir)/zsh/site-functions
 fishdir    ?= $(datadir)/fish/vendor_completions.d
+
+# The lists below are lists of words. DESTDIR may have spaces.
+ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)
+$(foreach v,prefix exec_prefix bindir libdir includedir datadir mandir docdir pkglibdir bashdir zshdir fishdir,\
+  $(if $(word 2,$($(v))),$(error $(v) has a space: $($(v)))))
+endif
 
 VERSION := $(shell cat VERSION)
 version_words := $(subst ., ,$(VERSION))
