@@ -13,18 +13,18 @@ $(BUILD)/install/libframetable.a: $$(call obj,$$(frametable_SRCS) $$(abi_SRCS))
 INSTALL_HEADERS += $(wildcard include/framekit/*.h)
 INSTALL_DOC += $(wildcard README.md LICENSE CHANGELOG.md docs/*.md)
 
-# Completions come from --help; a hand-written NAME.bash-completion wins.
-HAND_BASH = $(wildcard */*.bash-completion */*/*.bash-completion)
-$(BUILD)/completions/bash/%: $(BUILD)/bin/% packaging/completions
-	@mkdir -p $(@D)
-	$(Q)$(if $(filter %/$*.bash-completion,$(HAND_BASH)),cp $(filter %/$*.bash-completion,$(HAND_BASH)) $@,\
-	  $< --help 2>&1 | packaging/completions $* bash >$@)
-$(BUILD)/completions/zsh/_%: $(BUILD)/bin/% packaging/completions
-	@mkdir -p $(@D)
-	$(Q)$< --help 2>&1 | packaging/completions $* zsh >$@
-$(BUILD)/completions/fish/%.fish: $(BUILD)/bin/% packaging/completions
-	@mkdir -p $(@D)
-	$(Q)$< --help 2>&1 | packaging/completions $* fish >$@
+# Completions come from --help, qemu-ci's from those of its commands too.
+COMMANDS_qemu-ci := run probe count ocaml setup
+COMMANDS_framekit-memprof := report
+define completion_rule # 1 = shell, 2 = the file's name with % for the tool's
+$(BUILD)/completions/$(1)/$(2): $(BUILD)/bin/% packaging/completions
+	@mkdir -p $$(@D)
+	$(Q){ $$< --help; $$(if $$(filter qemu-ci,$$*),for c in $(COMMANDS_qemu-ci); do qemu-ci/$$$$c --help; done;) } | \
+	  packaging/completions $$* $(1) $$(COMMANDS_$$*) >$$@
+endef
+$(eval $(call completion_rule,bash,%))
+$(eval $(call completion_rule,zsh,_%))
+$(eval $(call completion_rule,fish,%.fish))
 COMMANDS = $(TOOLS) qemu-ci
 INSTALL_BASH = $(COMMANDS:%=$(BUILD)/completions/bash/%)
 INSTALL_ZSH = $(COMMANDS:%=$(BUILD)/completions/zsh/_%)
