@@ -185,5 +185,10 @@ int main(int argc, char **argv)
     if (!ok || !archive || !read_file(archive, &runtime, NULL))
         return 3;
     sort(&defined), sort(&needed), sort(&runtime);
-    return print_missing(&needed, &defined, &runtime) ? 1 : 0;
+    size_t missing = print_missing(&needed, &defined, &runtime);
+    if (fflush(stdout) != 0) {
+        perror("framekit-missing-prims: standard output");
+        return 3;
+    }
+    return missing ? 1 : 0;
 }

@@ -315,6 +315,8 @@ static int run(const char *path, const char *out, struct search *s)
         rc = fail(out, "cannot be written");
     fk_image_close(im);
     free(f.data);
+    if (fflush(stdout) != 0)
+        rc = fail("standard output", "cannot be written");
     return rc;
 }
 

@@ -1,4 +1,5 @@
 /* main.c - stubcheck OBJECT|ARCHIVE... */
+#include <errno.h>
 #include <ftw.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -132,11 +133,12 @@ static int check_all(char **files, int n, const sc_options *options)
         char *base = getenv("TMPDIR"), path[1024];
         snprintf(path, sizeof path, "%s/stubcheck-XXXXXX", base && *base ? base : "/tmp");
         if (!mkdtemp(path)) {
-            perror(path);
+            fprintf(stderr, "stubcheck: no folder %s: %s\n", path, strerror(errno));
             return SC_USAGE;
         }
         sc_result *r = check(files[i], options, path);
         nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        sc_end_if_stopped();
         if (!r) {
             unread = true;
             continue;
@@ -155,6 +157,10 @@ static int check_all(char **files, int n, const sc_options *options)
     for (size_t i = 0; i < num; i++)
         release(results[i]);
     free(results);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "stubcheck: the report cannot be written: %s\n", strerror(errno));
+        return SC_USAGE;
+    }
     if (num == 0)
         return SC_USAGE;
     return unread && code == SC_HOLDS ? SC_INCONCLUSIVE : code;
@@ -231,5 +237,6 @@ int main(int argc, char **argv)
         return misuse("unknown version: --abi=", o.abi);
     if (o.glob && !glob_is_known(o.glob))
         return misuse("nothing in --list matches --contract=", o.glob);
+    sc_catch_stops();
     return check_all(argv + optind, argc - optind, &o);
 }

@@ -20,6 +20,35 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* --- Ctrl-C ---------------------------------------------------------------------
+ * A child is a process group of its own, which the terminal does not reach: the handler
+ * ends it, nothing new is started, and main() gets to remove its folder. */
+static volatile sig_atomic_t stopped, running;
+
+static void stop(int signal_number)
+{
+    stopped = signal_number;
+    if (running > 0)
+        kill(-(pid_t)running, SIGKILL);
+}
+
+void sc_catch_stops(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction old, s = {.sa_handler = stop};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(signals[i], &s, NULL);
+}
+
+void sc_end_if_stopped(void)
+{
+    if (!stopped)
+        return;
+    signal(stopped, SIG_DFL);
+    raise(stopped);
+}
+
 static _Noreturn void child(char *const argv[], int out, bool errors)
 {
     int null = open("/dev/null", O_RDWR);
@@ -58,11 +87,17 @@ int sc_capture(char *const argv[], int seconds, bool errors, char **out)
     int p[2], status;
     size_t used = 0;
     *out = malloc(1);
-    if (pipe2(p, O_CLOEXEC) != 0)
+    (*out)[0] = 0;
+    if (stopped || pipe2(p, O_CLOEXEC) != 0)
         return -1;
     pid_t pid = fork();
     if (pid == 0)
         child(argv, p[1], errors);
+    if (pid > 0)
+        setpgid(pid, pid);
+    running = pid;
+    if (stopped && pid > 0)
+        kill(-pid, SIGKILL);
     close(p[1]);
     bool ended = pid > 0 && read_all(p[0], now() + seconds, out, &used);
     close(p[0]);
@@ -73,6 +108,7 @@ int sc_capture(char *const argv[], int seconds, bool errors, char **out)
         kill(-pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
+    running = 0;
     if (!ended)
         return -2;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

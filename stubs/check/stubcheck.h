@@ -90,6 +90,11 @@ bool sc_has_symbol(Elf *, const char *name);
  * (killed: `seconds` were over). */
 int sc_capture(char *const argv[], int seconds, bool errors, char **out);
 
+/* From now on INT, TERM and HUP end the program that sc_capture runs, and no other is
+ * started; sc_end_if_stopped() ends this one by the signal that came. */
+void sc_catch_stops(void);
+void sc_end_if_stopped(void);
+
 /* --- instructions --------------------------------------------------------------------- */
 typedef struct {
     uint64_t address; /* in the linked program */

@@ -246,7 +246,11 @@ static int report(const char *file, bool live, size_t top, const char *svg)
     good = good && print_table(&s, top, live) && flame_graph(file, svg, &s);
     free(data);
     fk_stacks_free(&s);
-    return fflush(stdout) != 0 || !good;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "framekit-memprof: the report cannot be written: %s\n", strerror(errno));
+        return 1;
+    }
+    return !good;
 }
 
 static int bad_usage(void)
