@@ -38,6 +38,6 @@ $(BUILD)/san/cmmc: $(emitter_SRCS) $(cmmc_SRCS) $(wildcard emitter/*.h emitter/*
 .PHONY: bench-cmmc bench-code
 bench: bench-cmmc bench-code
 bench-cmmc: all
-	$(Q)BUILD=$(abspath $(BUILD)) emitter/bench
+	$(Q)BUILD="$$(realpath $(BUILD))" emitter/bench
 bench-code: tests
-	$(Q)BUILD=$(abspath $(BUILD)) lit-tests/ocaml-programs/Inputs/quality.py
+	$(Q)BUILD="$$(realpath $(BUILD))" lit-tests/ocaml-programs/Inputs/quality.py

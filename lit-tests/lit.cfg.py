@@ -16,6 +16,8 @@ import lit.formats
 
 top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 build = os.environ.get("BUILD", os.path.join(top, "build"))
+if " " in top + build:
+    lit_config.fatal("the tests need a folder without spaces: %s" % (top if " " in top else build))
 tier = lit_config.params.get("tier", "full")
 
 config.name = "framekit"

@@ -63,4 +63,4 @@ QUICK_SUITES += runtime
 .PHONY: bench-runtime
 bench: bench-runtime
 bench-runtime: all
-	$(Q)BUILD=$(abspath $(BUILD)) runtime/bench
+	$(Q)BUILD="$$(realpath $(BUILD))" runtime/bench

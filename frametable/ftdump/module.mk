@@ -21,7 +21,7 @@ QUICK_SUITES += ftdump
 demo: setup ## the main job on real input
 	$(Q)qemu-ci/capstone --fetch || echo "demo: no Capstone: the disassembly will be missing"
 	$(Q)$(MAKE) --no-print-directory $(BUILD)/bin/ftdump
-	$(Q)BUILD=$(abspath $(BUILD)) $(FTDUMP_DIR)/demo
+	$(Q)BUILD="$$(realpath $(BUILD))" $(FTDUMP_DIR)/demo
 
 # ratios against readelf -wF, taken in one run
 .PHONY: bench-ftdump

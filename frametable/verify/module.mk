@@ -15,4 +15,4 @@ test-damage-dwarf_LDLIBS := -lelf -lpthread
 .PHONY: bench-verify
 bench: bench-verify
 bench-verify: all
-	$(Q)BUILD=$(abspath $(BUILD)) frametable/verify/bench
+	$(Q)BUILD="$$(realpath $(BUILD))" frametable/verify/bench
