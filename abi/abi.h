@@ -128,8 +128,12 @@ typedef enum {
     FK_RELOC_ADD,      /* size bytes += S + A   (RISC-V pairs) */
     FK_RELOC_SUB,      /* size bytes -= S + A */
     FK_RELOC_CALL,     /* branch to S + A: names the callee */
-    FK_RELOC_GOT,      /* address of a GOT slot of S: names the symbol */
-    FK_RELOC_FIELD,    /* instruction field(s) that form S + A or a part of it */
+    FK_RELOC_GOT,      /* field := (high part of) where a GOT slot of S is: names the symbol */
+    FK_RELOC_GOT_LOW,  /* ... the low part, which completes a FK_RELOC_GOT */
+    FK_RELOC_FIELD,    /* instruction field := S + A, or what it is from a base (TOC, GOT) */
+    FK_RELOC_HIGH,     /* ... the high part of it, or of the distance */
+    FK_RELOC_LOW,      /* ... the low part, which completes a FK_RELOC_HIGH */
+    FK_RELOC_DISTANCE, /* ... the whole of S + A - P */
     FK_RELOC_SET,      /* size bytes := S + A, little end (RISC-V) */
     FK_RELOC_SET6,     /* low 6 bits of a byte := S + A (RISC-V, DW_CFA_advance_loc) */
     FK_RELOC_SUB6,     /* low 6 bits of a byte -= S + A */

@@ -32,8 +32,8 @@ static const fk_reloc_form relocs[] = {
     {R_ARM_THM_JUMP24, FK_RELOC_CALL, 0, "R_ARM_THM_JUMP24"},
     {R_ARM_GOT32, FK_RELOC_GOT, 4, "R_ARM_GOT_BREL"},
     {R_ARM_GOT_PREL, FK_RELOC_GOT, 4, "R_ARM_GOT_PREL"},
-    {R_ARM_THM_MOVW_ABS_NC, FK_RELOC_FIELD, 0, "R_ARM_THM_MOVW_ABS_NC"},
-    {R_ARM_THM_MOVT_ABS, FK_RELOC_FIELD, 0, "R_ARM_THM_MOVT_ABS"},
+    {R_ARM_THM_MOVW_ABS_NC, FK_RELOC_LOW, 0, "R_ARM_THM_MOVW_ABS_NC"},
+    {R_ARM_THM_MOVT_ABS, FK_RELOC_HIGH, 0, "R_ARM_THM_MOVT_ABS"},
 };
 
 static const fk_stub_form stubs[] = {

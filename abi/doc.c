@@ -144,6 +144,46 @@ void fk_doc_calls(void)
         }
 }
 
+static const char *const kind_names[] = {
+    [FK_RELOC_ABS] = "word := S + A",
+    [FK_RELOC_RELATIVE] = "word := base + A",
+    [FK_RELOC_ABS32] = "4 bytes := S + A",
+    [FK_RELOC_PCREL32] = "4 bytes := S + A - P",
+    [FK_RELOC_ADD] = "bytes += S + A",
+    [FK_RELOC_SUB] = "bytes -= S + A",
+    [FK_RELOC_CALL] = "call or jump",
+    [FK_RELOC_GOT] = "GOT slot",
+    [FK_RELOC_GOT_LOW] = "GOT slot, low part",
+    [FK_RELOC_FIELD] = "field",
+    [FK_RELOC_HIGH] = "field, high part",
+    [FK_RELOC_LOW] = "field, low part",
+    [FK_RELOC_DISTANCE] = "field, distance",
+    [FK_RELOC_SET] = "bytes := S + A",
+    [FK_RELOC_SET6] = "6 bits := S + A",
+    [FK_RELOC_SUB6] = "6 bits -= S + A",
+};
+
+static void put_relocations(const fk_abi *abi, fk_reloc_kind kind)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < abi->num_relocs; i++)
+        if (abi->relocs[i].kind == kind) {
+            if (!*separator)
+                printf("| %s | %s | ", abi->name, kind_names[kind]);
+            printf("%s%s", separator, abi->relocs[i].name);
+            separator = ", ";
+        }
+    printf("%s", *separator ? " |\n" : "");
+}
+
+void fk_doc_relocations(void)
+{
+    printf("| architecture | meaning | relocations |\n|---|---|---|\n");
+    for (size_t n = 0; n < fk_num_abis; n++)
+        for (size_t k = 0; k < sizeof kind_names / sizeof kind_names[0]; k++)
+            put_relocations(fk_abis[n], (fk_reloc_kind)k);
+}
+
 void fk_doc_domain(void)
 {
     printf("| field");

@@ -7,6 +7,7 @@
 void fk_doc_registers(const fk_abi *abi);
 void fk_doc_frames(void);
 void fk_doc_calls(void);
+void fk_doc_relocations(void);
 void fk_doc_domain(void);
 
 #endif

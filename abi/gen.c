@@ -1,5 +1,5 @@
 /* abi-gen ARCH VERSION - the tables as #defines, for stubs and harnesses.
- * abi-gen --doc registers-ARCH|frames|calls|domain - a table of docs/abi.md.
+ * abi-gen --doc registers-ARCH|frames|calls|relocations|domain - a table of docs/abi.md.
  *
  * The output is valid in assembler (through the C preprocessor) and in C. It is
  * how a .S file reads abi/: no stub contains an offset of its own.
@@ -87,7 +87,8 @@ static bool doc(const char *table)
     static const struct {
         const char *name;
         void (*put)(void);
-    } tables[] = {{"frames", fk_doc_frames}, {"calls", fk_doc_calls}, {"domain", fk_doc_domain}};
+    } tables[] = {{"frames", fk_doc_frames}, {"calls", fk_doc_calls},
+                  {"relocations", fk_doc_relocations}, {"domain", fk_doc_domain}};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         if (strcmp(table, tables[i].name) == 0) {
             tables[i].put();
@@ -107,7 +108,7 @@ int main(int argc, char **argv)
     const fk_abi *abi = argc == 3 ? fk_abi_by_name(argv[1]) : NULL;
     if (!abi || !fk_ocaml_version_parse(argv[2], &version)) {
         fprintf(stderr, "usage: abi-gen ARCH VERSION\n"
-                        "       abi-gen --doc registers-ARCH|frames|calls|domain\n");
+                        "       abi-gen --doc registers-ARCH|frames|calls|relocations|domain\n");
         return 3;
     }
     constants(abi, version);

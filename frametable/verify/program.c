@@ -138,7 +138,8 @@ static void fixup(const fk_image *im, const fk_relocs *r, const fk_reloc *e, fk_
                  fk_symtab_get(im, &im->symtabs[r->symtab], e->symbol, &s, &section, &info) &&
                  section != 0;
     *out = (fk_fixup){e->offset, known ? s.addr + e->addend : 0, form->kind == FK_RELOC_GOT,
-                      strstr(form->name, "_HA") != NULL, strstr(form->name, "_LO") != NULL};
+                      form->kind == FK_RELOC_HIGH,
+                      form->kind == FK_RELOC_LOW || form->kind == FK_RELOC_GOT_LOW};
 }
 
 static bool fixups(fk_program *p)

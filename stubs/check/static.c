@@ -36,11 +36,9 @@ static void see_code_reloc(const sc_reloc *reloc, void *arg)
     sc_add_checks(r, n->stub, "static.pic", 1, 0);
     if (form->kind == FK_RELOC_ABS || form->kind == FK_RELOC_ABS32)
         report(r, reloc, "static.pic", "`%s` has the address of %s in its code (%s)");
-    /* A TOC or GOT reference is a field of an instruction too; only whole branch
-     * distances to symbols of other objects are meant. */
-    bool distance = form->kind == FK_RELOC_PCREL32 || strstr(form->name, "PC32DBL") ||
-                    strstr(form->name, "PC16DBL") || strstr(form->name, "CONDBR19") ||
-                    strstr(form->name, "REL14");
+    /* A TOC or GOT reference is a field of an instruction too; only whole distances to symbols
+     * of other objects are meant. */
+    bool distance = form->kind == FK_RELOC_PCREL32 || form->kind == FK_RELOC_DISTANCE;
     if (distance && is_undefined(&reloc->symbol))
         report(r, reloc, "static.pcrel", "`%s` branches to %s by a plain distance (%s)");
 }
