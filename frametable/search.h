@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Of n records, `step` bytes each, sorted by the uint64_t at `offset`: how many are below `want`. */
 static inline size_t fk_count_keys(const void *first, size_t step, size_t offset, size_t n,
@@ -26,5 +28,30 @@ static inline size_t fk_count_keys(const void *first, size_t step, size_t offset
     fk_count_keys(first, sizeof(type), offsetof(type, field), n, want)
 #define FK_COUNT_UPTO(type, first, n, field, most)                                                 \
     ((most) == UINT64_MAX ? (n) : FK_COUNT_BELOW(type, first, n, field, (most) + 1))
+
+static inline int fk_by_key(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts n records, `step` bytes each, by the uint64_t that each begins with, and makes one of all
+ * that share it: add(sum, other). How many are left. */
+static inline size_t fk_combine_keys(void *first, size_t step, size_t n,
+                                     void (*add)(void *, const void *))
+{
+    char *list = (char *)first, *sum = list;
+    if (n == 0)
+        return 0;
+    qsort(first, n, step, fk_by_key);
+    for (size_t k = 1; k < n; k++) {
+        char *next = list + k * step;
+        if (fk_by_key(sum, next) == 0)
+            add(sum, next);
+        else if ((sum += step) != next)
+            memcpy(sum, next, step);
+    }
+    return (size_t)(sum - list) / step + 1;
+}
 
 #endif

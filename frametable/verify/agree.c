@@ -12,41 +12,44 @@ typedef struct fk_opinion {
     uint32_t listed, unlisted;
 } fk_opinion;
 
+typedef char place_name[24];
+
 /* A slot is named by its place from the stack pointer that the descriptor speaks of. */
-static void name_of(const fk_code *c, const fk_crossing *x, char *buf, size_t size)
+static void name_of(const fk_code *c, const fk_crossing *x, place_name buf)
 {
     const fk_abi *abi = c->f.program->abi;
     if (x->place >= FK_STATE_REGS) {
         int64_t pushed = c->f.program->link == FK_NO_REG ? abi->word : 0;
         int64_t sp = 1 - c->descents[x->descr] + pushed;
-        snprintf(buf, size, "[%lld]",
+        snprintf(buf, sizeof(place_name), "[%lld]",
                  (long long)(-8 * (int64_t)(x->place - FK_STATE_REGS + 1) - sp));
         return;
     }
     for (size_t k = 0; k < abi->num_regs; k++)
         if (!abi->regs[k].is_float && abi->regs[k].hw == x->place)
-            snprintf(buf, size, "%s", abi->regs[k].name);
+            snprintf(buf, sizeof(place_name), "%s", abi->regs[k].name);
 }
 
-/* The descriptor of a crossing, NULL: said already, or not one of OCaml's. */
-static const fk_descr *to_say(fk_code *c, const fk_crossing *x, uint8_t flag)
+/* The descriptor of a crossing and what its place is called, NULL: said already, or not one of
+ * OCaml's. */
+static const fk_descr *to_say(fk_code *c, const fk_crossing *x, uint8_t flag, place_name name)
 {
     const fk_descr *d = &c->f.program->descrs[x->descr];
     uint8_t *seen = &c->seen[x->descr - c->f.first];
     if ((d->flags & FK_DESCR_RETURN_TO_C) || (*seen & flag))
         return NULL;
     *seen |= flag;
+    name_of(c, x, name);
     return d;
 }
 
 static void blame(fk_code *c, const fk_crossing *x, const fk_opinion *o)
 {
-    const fk_descr *d = to_say(c, x, FK_SEEN_DIFFERS);
+    place_name name = "?";
+    const fk_descr *d = to_say(c, x, FK_SEEN_DIFFERS, name);
     uint32_t others = x->listed ? o->unlisted : o->listed;
-    char name[24] = "?";
     if (d == NULL)
         return;
-    name_of(c, x, name, sizeof name);
     fk_check_say(c->check, FK_RULE_LIVE_AGREE, FK_VERDICT_SUSPECT, d,
                  "%s is %s root here, and at %u of the %u safepoints that the same variable "
                  "crosses it is %s",
@@ -56,13 +59,11 @@ static void blame(fk_code *c, const fk_crossing *x, const fk_opinion *o)
 
 static void dead(fk_code *c, const fk_crossing *x)
 {
-    const fk_descr *d = to_say(c, x, FK_SEEN_DEAD);
-    char name[24] = "?";
-    if (d == NULL)
-        return;
-    name_of(c, x, name, sizeof name);
-    fk_check_say(c->check, FK_RULE_LIVE_DEAD, FK_VERDICT_SUSPECT, d,
-                 "%s is a root here, and no path behind this safepoint reads it", name);
+    place_name name = "?";
+    const fk_descr *d = to_say(c, x, FK_SEEN_DEAD, name);
+    if (d != NULL)
+        fk_check_say(c->check, FK_RULE_LIVE_DEAD, FK_VERDICT_SUSPECT, d,
+                     "%s is a root here, and no path behind this safepoint reads it", name);
 }
 
 /* --- variables that must be values ------------------------------------------------------------ */
@@ -95,11 +96,10 @@ static const char *origin_name(unsigned t)
 
 static void miss(fk_code *c, const fk_crossing *x, unsigned t)
 {
-    const fk_descr *d = to_say(c, x, FK_SEEN_BLAMED);
-    char name[24] = "?";
+    place_name name = "?";
+    const fk_descr *d = to_say(c, x, FK_SEEN_BLAMED, name);
     if (d == NULL)
         return;
-    name_of(c, x, name, sizeof name);
     fk_check_say(c->check, FK_RULE_LIVE_MISSING, FK_VERDICT_SUSPECT, d,
                  "%s is no root here; it %s%s and is used behind this safepoint", name,
                  origin_name(t), t & FK_T_DEREFERENCED ? ", serves as the address of a block" : "");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frametable/search.h"
 #include "frametable/verify/graph.h"
 
 /* --- one function ----------------------------------------------------------------------------- */
@@ -118,27 +119,13 @@ void fk_facts_visit(fk_function *f, const fk_state *s, int32_t n, void *facts)
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static int by_entry(const void *a, const void *b)
+static void join(void *to, const void *more)
 {
-    const fk_fact *x = a, *y = b;
-    return (x->entry > y->entry) - (x->entry < y->entry);
-}
-
-static void combine(fk_facts *x)
-{
-    size_t n = 0;
-    if (x->num > 0)
-        qsort(x->list, x->num, sizeof *x->list, by_entry);
-    for (size_t k = 0; k < x->num; k++) {
-        if (n == 0 || x->list[n - 1].entry != x->list[k].entry) {
-            x->list[n++] = x->list[k];
-            continue;
-        }
-        x->list[n - 1].pointers |= x->list[k].pointers;
-        x->list[n - 1].given |= x->list[k].given;
-        x->list[n - 1].returns |= x->list[k].returns;
-    }
-    x->num = n;
+    fk_fact *sum = to;
+    const fk_fact *f = more;
+    sum->pointers |= f->pointers;
+    sum->given |= f->given;
+    sum->returns |= f->returns;
 }
 
 void fk_facts_add(fk_facts *x, const fk_facts *more)
@@ -154,7 +141,7 @@ void fk_facts_add(fk_facts *x, const fk_facts *more)
 static fk_fact *find(const fk_facts *x, uint64_t entry)
 {
     fk_fact key = {.entry = entry};
-    return x->num == 0 ? NULL : bsearch(&key, x->list, x->num, sizeof key, by_entry);
+    return x->num == 0 ? NULL : bsearch(&key, x->list, x->num, sizeof key, fk_by_key);
 }
 
 const fk_fact *fk_fact_of(const fk_facts *x, uint64_t entry)
@@ -190,7 +177,7 @@ void fk_facts_conclude(fk_facts *x)
         add_fact(x, x->passings[k].from, 0, 0, false);
         add_fact(x, x->passings[k].to, 0, 0, false);
     }
-    combine(x);
+    x->num = fk_combine_keys(x->list, sizeof *x->list, x->num, join);
     if (x->lost)
         return;
     for (bool more = true; more;) {

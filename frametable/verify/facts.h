@@ -16,7 +16,7 @@
 #include "frametable/verify/flow.h"
 
 typedef struct {
-    uint64_t entry;
+    uint64_t entry; /* first: the key */
     uint32_t pointers, given; /* argument registers */
     bool returns;
 } fk_fact;

@@ -86,7 +86,7 @@ typedef enum {
 } fk_callee;
 
 typedef struct {
-    uint64_t at, value; /* value 0: the symbol is elsewhere */
+    uint64_t at, value; /* at first: the key. value 0: the symbol is elsewhere */
     bool got;  /* names a linkage slot of it */
     bool high; /* the high half of it */
     bool low;  /* the low bits of it, added to what the high half made */

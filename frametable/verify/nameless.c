@@ -27,7 +27,7 @@ enum {
 
 /* One direct call, or the sum of all to one target. */
 typedef struct {
-    uint64_t target;
+    uint64_t target; /* first: the key */
     uint32_t sites, described, flagged, ends, jumps, grows, goes_on;
     uint32_t words[5]; /* with the flag: that request so many words in all */
 } site;
@@ -191,35 +191,19 @@ static bool read_calls(const fk_program *p, sites *all, size_t f)
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
-static int by_target(const void *a, const void *b)
+static void add_sites(void *to, const void *more)
 {
-    const site *x = a, *y = b;
-    return (x->target > y->target) - (x->target < y->target);
-}
-
-static void combine(sites *all)
-{
-    size_t n = 0;
-    if (all->num > 0)
-        qsort(all->list, all->num, sizeof *all->list, by_target);
-    for (size_t k = 0; k < all->num; k++) {
-        const site *s = &all->list[k];
-        if (n == 0 || all->list[n - 1].target != s->target) {
-            all->list[n++] = *s;
-            continue;
-        }
-        site *sum = &all->list[n - 1];
-        sum->sites += s->sites;
-        sum->described += s->described;
-        sum->flagged += s->flagged;
-        sum->ends += s->ends;
-        sum->jumps += s->jumps;
-        sum->grows += s->grows;
-        sum->goes_on += s->goes_on;
-        for (size_t w = 0; w < sizeof s->words / sizeof *s->words; w++)
-            sum->words[w] += s->words[w];
-    }
-    all->num = n;
+    site *sum = to;
+    const site *s = more;
+    sum->sites += s->sites;
+    sum->described += s->described;
+    sum->flagged += s->flagged;
+    sum->ends += s->ends;
+    sum->jumps += s->jumps;
+    sum->grows += s->grows;
+    sum->goes_on += s->goes_on;
+    for (size_t w = 0; w < sizeof s->words / sizeof *s->words; w++)
+        sum->words[w] += s->words[w];
 }
 
 static bool most(uint32_t part, uint32_t all)
@@ -296,7 +280,7 @@ bool fk_nameless_read(fk_program *p)
     find_ocaml(p);
     for (size_t f = 0; good && f < p->num_functions; f++)
         good = outside(p, p->functions[f].from) || read_calls(p, &all, f);
-    combine(&all);
+    all.num = fk_combine_keys(all.list, sizeof *all.list, all.num, add_sites);
     good = good && name_entries(p, &all);
     free(all.list);
     return good;

@@ -121,12 +121,6 @@ static bool collect(fk_program *p)
     return true;
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const fk_fixup *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
 /* Where a relocation of code points: S + A, 0 when the symbol is elsewhere. */
 static void fixup(const fk_image *im, const fk_relocs *r, const fk_reloc *e, fk_fixup *out)
 {
@@ -159,7 +153,7 @@ static bool fixups(fk_program *p)
             if (fk_reloc_get(im, r, i, &e) && fk_abi_reloc(im->abi, e.type) != NULL)
                 fixup(im, r, &e, &p->fixups[p->num_fixups++]);
     }
-    qsort(p->fixups, p->num_fixups, sizeof *p->fixups, by_place);
+    qsort(p->fixups, p->num_fixups, sizeof *p->fixups, fk_by_key);
     return true;
 }
 
