@@ -31,8 +31,10 @@ typedef enum {
 enum {
     FK_REG_ALLOCATABLE = 1 << 0,     /* the register allocator may use it */
     FK_REG_ALLOC_DESTROYED = 1 << 1, /* dead after an allocation or poll */
-    FK_REG_C_DESTROYED = 1 << 2,     /* dead after a noalloc C call */
-    FK_REG_C_CALLEE_SAVED = 1 << 3,  /* by the C ABI */
+    /* Two views of a C call, and both may hold of a register (amd64 rbx, s390x r6): OCaml's code
+     * keeps nothing there over a noalloc C call; by the psABI the C function keeps it. */
+    FK_REG_NOALLOC_DESTROYED = 1 << 2,
+    FK_REG_C_CALLEE_SAVED = 1 << 3,
     FK_REG_SCRATCH = 1 << 4,         /* code generator's own, never live over anything */
     FK_REG_DOMAIN = 1 << 5,          /* dom */
     FK_REG_YOUNG = 1 << 6,           /* young_ptr */

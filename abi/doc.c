@@ -20,7 +20,7 @@ static const struct {
     {FK_REG_ALLOCATABLE, "allocatable"},
     {FK_REG_SCRATCH, "scratch"},
     {FK_REG_ALLOC_DESTROYED, "dead after allocation"},
-    {FK_REG_C_DESTROYED, "dead after noalloc C call"},
+    {FK_REG_NOALLOC_DESTROYED, "dead after noalloc C call"},
     {FK_REG_C_CALLEE_SAVED, "kept by C"},
     {FK_REG_VENEER, "linker may destroy"},
     {FK_REG_C_FUNCTION, "C function"},

@@ -9,7 +9,7 @@ static const fk_reg regs[] = {
     INT("r3", 3, 3, 1, 1, 1, 1, A | D),
     INT("r4", 4, 4, 2, 2, 2, 2, A | D),
     INT("r5", 5, 5, 3, 3, 3, 3, A | D),
-    /* Callee-saved in C, yet OCaml takes it as destroyed: it is a C argument. */
+    /* The psABI keeps it, yet no OCaml code relies on that: it is a C argument. */
     INT("r6", 6, 6, 4, 4, 4, 4, A | D | K),
     INT("r7", 7, 7, 5, 5, 5, -1, A | K | FK_REG_C_FUNCTION),
     INT("r8", 8, 8, 6, 6, 6, -1, A | K | FK_REG_STACKARGS_END),

@@ -9,7 +9,7 @@
 /* Roles, as letters that let a register fit one line. */
 #define A FK_REG_ALLOCATABLE
 #define X FK_REG_ALLOC_DESTROYED
-#define D FK_REG_C_DESTROYED
+#define D FK_REG_NOALLOC_DESTROYED
 #define K FK_REG_C_CALLEE_SAVED
 #define T FK_REG_SCRATCH
 #define V FK_REG_VENEER

@@ -132,6 +132,29 @@ static void veneers_destroy_no_argument(void **state)
         }
 }
 
+/* OCaml's code loads C's arguments, so that it keeps nothing there, whatever the psABI says. */
+static void c_arguments_are_lost(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < fk_num_abis; n++)
+        for (size_t i = 0; fk_abis[n]->can_emit && i < fk_abis[n]->num_regs; i++) {
+            const fk_reg *r = &fk_abis[n]->regs[i];
+            assert_true(r->c_arg < 0 || (r->roles & FK_REG_NOALLOC_DESTROYED));
+        }
+}
+
+/* The psABI of s390x: r6 to r13, r15 and f8 to f15. */
+static void c_keeps(void **state)
+{
+    (void)state;
+    const fk_abi *a = get("s390x");
+    for (size_t i = 0; i < a->num_regs; i++) {
+        const fk_reg *r = &a->regs[i];
+        bool kept = r->is_float ? r->hw >= 8 : r->hw >= 6 && r->hw != 14;
+        assert_int_equal(kept, (r->roles & FK_REG_C_CALLEE_SAVED) != 0);
+    }
+}
+
 static void every_port_has_its_roles(void **state)
 {
     (void)state;
@@ -264,6 +287,8 @@ int main(void)
         cmocka_unit_test(save_area_is_complete),
         cmocka_unit_test(register_counts),
         cmocka_unit_test(veneers_destroy_no_argument),
+        cmocka_unit_test(c_arguments_are_lost),
+        cmocka_unit_test(c_keeps),
         cmocka_unit_test(every_port_has_its_roles),
         cmocka_unit_test(versions_differ_where_they_should),
         cmocka_unit_test(domain_fields_are_dense),

@@ -43,7 +43,7 @@ static void add_reg(machine *m, const target *t, const fk_reg *r)
         m->allocatable |= bit & ~t->reserved;
     if (roles & FK_REG_ALLOC_DESTROYED)
         m->alloc_kills |= bit;
-    if (roles & (FK_REG_C_DESTROYED | FK_REG_NOALLOC_SP))
+    if (roles & (FK_REG_NOALLOC_DESTROYED | FK_REG_NOALLOC_SP))
         m->c_kills |= bit;
     bool flt = place >= LIN_FLOAT_BASE;
     add_arg(flt ? m->float_args : m->int_args, r->ocaml_arg, place);
