@@ -267,15 +267,21 @@ value caml_thread_new(value closure)
     return descr;
 }
 
-/* The others' fibers are found unreachable by the next major cycle; locks that they held or waited
- * for are new. The domain's first thread stays, as a state that nobody runs. */
+/* The others' fibers are found unreachable by the next major cycle, and what the profiler has of
+ * them goes now: its data change under the master lock only, which this thread holds, and free is
+ * usable in the child. Locks that they held or waited for are new. The domain's first thread stays,
+ * as a state that nobody runs. */
 void fk_thread_forked(void)
 {
     struct domain *d = fk_self;
     struct thread *self = d->current;
-    for (struct thread *t = d->threads->next; t; t = t->next)
-        if (t != self)
-            unlink_thread(d, t);
+    for (struct thread *t = d->threads->next, *next; t; t = next) {
+        next = t->next;
+        if (t == self)
+            continue;
+        unlink_thread(d, t);
+        fk_prof_delete_thread(d, t);
+    }
     pthread_mutex_init(&d->master, NULL);
     pthread_cond_init(&d->master_free, NULL);
     d->master_waiters = 0;
