@@ -111,7 +111,8 @@ bool fk_abi_is_trap(const fk_abi *abi, const uint8_t *code, size_t avail)
 /* imm[20|10:1|11|19:12] in bits 31..12 */
 static int64_t j_immediate(uint32_t i)
 {
-    uint32_t n = (i >> 31 & 1) << 20 | (i >> 12 & 0xff) << 12 | (i >> 20 & 1) << 11 | (i >> 21 & 0x3ff) << 1;
+    uint32_t n =
+        (i >> 31 & 1) << 20 | (i >> 12 & 0xff) << 12 | (i >> 20 & 1) << 11 | (i >> 21 & 0x3ff) << 1;
     return fk_sign_extend(n, 21);
 }
 
@@ -128,7 +129,8 @@ static bool auipc_distance(const fk_abi *abi, const uint8_t *end, size_t avail, 
 }
 
 /* From the end of the instruction of `form` to its target. */
-static bool distance_of(const fk_abi *abi, const fk_call_form *form, const uint8_t *end, size_t avail, int64_t *n)
+static bool distance_of(const fk_abi *abi, const fk_call_form *form, const uint8_t *end,
+                        size_t avail, int64_t *n)
 {
     int64_t start = -(int64_t)form->length;
     switch (form->target) {
@@ -156,7 +158,8 @@ bool fk_abi_call_target(const fk_abi *abi, const uint8_t *code, size_t avail, ui
     return true;
 }
 
-bool fk_abi_jump_target(const fk_abi *abi, const uint8_t *code, size_t avail, uint64_t pc, uint64_t *target)
+bool fk_abi_jump_target(const fk_abi *abi, const uint8_t *code, size_t avail, uint64_t pc,
+                        uint64_t *target)
 {
     for (size_t i = 0; i < abi->num_jumps; i++) {
         const fk_call_form *form = &abi->jumps[i];

@@ -209,7 +209,7 @@ typedef struct fk_abi {
      *                                         S      | reserved  |            */
     int8_t ra_offset;          /* -8 or +16 */
     bool size_includes_ra;
-    uint8_t cfa_bias;          /* CFA of the psABI's unwinding rules = S + F + cfa_bias (s390x 160) */
+    uint8_t cfa_bias;          /* CFA of the psABI's unwinding = S + F + cfa_bias (s390x 160) */
     uint8_t frame_align;       /* F is a multiple (5.2 and later) */
     uint8_t frame_align_old;   /* ... up to 5.1 */
     uint8_t frame_reserved;    /* bytes at S that belong to the callee (power 32) */
@@ -285,7 +285,8 @@ bool fk_abi_stub(const fk_abi *, const uint8_t *code, size_t avail, uint64_t add
 
 /* Where the unconditional direct jump that starts at code, address pc, leads; false: none there,
  * or one that only a relocation completes. Never reads outside. */
-bool fk_abi_jump_target(const fk_abi *, const uint8_t *code, size_t avail, uint64_t pc, uint64_t *target);
+bool fk_abi_jump_target(const fk_abi *, const uint8_t *code, size_t avail, uint64_t pc,
+                        uint64_t *target);
 
 const fk_reloc_form *fk_abi_reloc(const fk_abi *, uint32_t type);
 

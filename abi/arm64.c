@@ -70,7 +70,7 @@ static const fk_reloc_form relocs[] = {
     {R_AARCH64_CONDBR19, FK_RELOC_DISTANCE, 0, "R_AARCH64_CONDBR19"},
 };
 
-/* adrp x16; ldr x17, [x16]; add x16; br x17, in front perhaps bti c; veneers keep to x16 and x17. */
+/* adrp x16; ldr x17, [x16]; add x16; br x17, in front perhaps bti c; veneers use x16 and x17. */
 #define ADRP_X16 0x90000010u
 #define ADRP_MASK 0x9f00001fu
 static const fk_stub_form stubs[] = {

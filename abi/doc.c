@@ -48,7 +48,8 @@ static bool in_one_row(const fk_reg *a, const fk_reg *b)
 {
     return a->is_float == b->is_float && a->roles == b->roles && follows(a->hw, b->hw) &&
            follows(a->dwarf, b->dwarf) && follows(a->index, b->index) &&
-           follows(a->slot, b->slot) && follows(a->ocaml_arg, b->ocaml_arg) && follows(a->c_arg, b->c_arg);
+           follows(a->slot, b->slot) && follows(a->ocaml_arg, b->ocaml_arg) &&
+           follows(a->c_arg, b->c_arg);
 }
 
 static void put_range(int first, int last)

@@ -113,7 +113,8 @@ static bool li26(const fk_abi *abi, const stub *s, uint64_t *out)
 static bool auipc_ld(const fk_abi *abi, const stub *s, uint64_t *out)
 {
     (void)abi;
-    *out = s->addr + (uint64_t)((int32_t)(s->w[0] & 0xfffff000u) + fk_sign_extend(s->w[1] >> 20, 12));
+    *out =
+        s->addr + (uint64_t)((int32_t)(s->w[0] & 0xfffff000u) + fk_sign_extend(s->w[1] >> 20, 12));
     return true;
 }
 

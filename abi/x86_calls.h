@@ -19,7 +19,8 @@
 
 /* p = prefix bytes before FF: 0 of them, or one REX. */
 #define FF2(len, mask, value, name) {len, 2, {0xff, mask}, {0xff, value}, name, FK_TARGET_NONE}
-#define FF2_SIB(len, smask, svalue, name) {len, 3, {0xff, 0xff, smask}, {0xff, 0x14, svalue}, name, FK_TARGET_NONE}
+#define FF2_SIB(len, smask, svalue, name)                                                          \
+    { len, 3, {0xff, 0xff, smask}, {0xff, 0x14, svalue}, name, FK_TARGET_NONE }
 #define REX_FF2(len, mask, value, name) \
     {(len) + 1, 3, {0xf0, 0xff, mask}, {0x40, 0xff, value}, name, FK_TARGET_NONE}
 #define REX_FF2_SIB(len, smask, svalue, name) \

@@ -95,7 +95,8 @@ static const struct option long_options[] = {
 };
 
 static bool usage(const char *what, const char *arg) {
-    fprintf(stderr, "cmmc: %s%s%s (--help)\n", what, arg != NULL ? ": " : "", arg != NULL ? arg : "");
+    fprintf(stderr, "cmmc: %s%s%s (--help)\n", what, arg != NULL ? ": " : "",
+            arg != NULL ? arg : "");
     return false;
 }
 

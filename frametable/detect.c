@@ -188,8 +188,8 @@ static const char *unit_symbol(const fk_image *im)
     return NULL;
 }
 
-/* `camlStdlib__List.map`, on some systems `camlStdlib__List$map`; before 5.1 `camlStdlib__list__map`
- * and nothing else. */
+/* `camlStdlib__List.map`, on some systems `camlStdlib__List$map`; before 5.1
+ * `camlStdlib__list__map` and nothing else. */
 static bool dotted(const char *symbol)
 {
     return strpbrk(symbol, ".$") != NULL;

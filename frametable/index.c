@@ -44,10 +44,11 @@ static __attribute__((noinline)) const fk_home *find_carefully(const fk_view *v,
     return NULL;
 }
 
-/* The same of a part with nothing dropped, without a branch that is hard to guess; NULL: one look-up
- * of hundred must be done with care. What a look-up takes is mostly waiting for memory, and for how
- * many the processor waits at once depends on how few instructions each has. Entries of later
- * buckets are larger: the group may reach into them. The table is a guess that needs no search. */
+/* The same of a part with nothing dropped, without a branch that is hard to guess; NULL: one
+ * look-up of hundred must be done with care. What a look-up takes is mostly waiting for memory, and
+ * for how many the processor waits at once depends on how few instructions each has. Entries of
+ * later buckets are larger: the group may reach into them. The table is a guess that needs no
+ * search. */
 static inline const fk_home *find_quickly(const fk_part *p, uint64_t addr, uint32_t *place)
 {
     uint32_t key = (uint32_t)(addr - p->key_base);
@@ -174,7 +175,7 @@ uint64_t fk_descr_index(const fk_descr *d)
     return FK_NO_ENTRY;
 }
 
-/* --- counting ----------------------------------------------------------------------------------- */
+/* --- counting --------------------------------------------------------------------------------- */
 
 uint64_t fk_index_live(const fk_index *ix)
 {
@@ -230,7 +231,7 @@ uint64_t fk_index_count(const fk_index *ix)
     return n;
 }
 
-/* --- making ------------------------------------------------------------------------------------- */
+/* --- making ----------------------------------------------------------------------------------- */
 
 /* An index in the making. */
 typedef struct {
@@ -372,7 +373,7 @@ static bool retire_due(maker *m)
     return true;
 }
 
-/* --- new parts --------------------------------------------------------------------------------- */
+/* --- new parts -------------------------------------------------------------------------------- */
 
 static bool is_known(const maker *m, const fk_table *t)
 {

@@ -38,7 +38,7 @@ static void *new_array(size_t n, size_t size)
     return fk_populate(malloc(n * size), n * size);
 }
 
-/* --- filling ------------------------------------------------------------------------------------ */
+/* --- filling ---------------------------------------------------------------------------------- */
 
 /* One table on its way into the entries. */
 typedef struct {
@@ -434,7 +434,7 @@ static bool put_in_order(fk_part *p, bool sorted)
     return true;
 }
 
-/* --- tables ------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 /* About four pages to a table. */
 static bool make_pages(fk_part *p)
@@ -509,7 +509,7 @@ static bool is_sorted(const fk_table *const *t, size_t n)
     return true;
 }
 
-/* --- reach -------------------------------------------------------------------------------------- */
+/* --- reach ------------------------------------------------------------------------------------ */
 
 typedef struct {
     uint64_t low, high;
@@ -528,7 +528,7 @@ static range range_of(const fk_table *t)
     return r;
 }
 
-/* Where keys count from: 2 GB below the first return address, or exactly the first table's lowest. */
+/* Where keys count from: 2 GB below the first return address, or just the first table's lowest. */
 static uint64_t key_base(const fk_table *const *tables, size_t n, bool exact)
 {
     fk_descr d;

@@ -6,7 +6,8 @@
  *      0, is `caml_frametable` and gives all tables of a program, empty ones too.
  *
  * False candidates are closures (header 3063 or 4087, then a code pointer): the descriptor behind
- * them has an impossible frame size; and a 1 before a pointer in C's data: mostly so. Objects and plugins have no array: what step 2 finds is all.
+ * them has an impossible frame size; and a 1 before a pointer in C's data: mostly so. Objects and
+ * plugins have no array: what step 2 finds is all.
  */
 #include <stdlib.h>
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of n records, `step` bytes each, sorted by the uint64_t at `offset`: how many are below `want`. */
+/* Of n records, `step` bytes each, sorted by the uint64_t at `offset`: how many are below `want`
+ * in it. */
 static inline size_t fk_count_keys(const void *first, size_t step, size_t offset, size_t n,
                                    uint64_t want)
 {

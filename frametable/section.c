@@ -91,18 +91,23 @@ static fk_result place(loader *l, const GElf_Shdr *sh, size_t index, fk_region *
 
 static void add_debug_section(loader *l, const GElf_Shdr *sh, size_t index)
 {
-    static const char *const names[FK_DEBUG_SECTIONS] = {".debug_line", ".debug_line_str", ".debug_str", ".debug_frame"};
+    static const char *const names[FK_DEBUG_SECTIONS] = {".debug_line", ".debug_line_str",
+                                                         ".debug_str", ".debug_frame"};
     fk_image *im = l->im;
     const char *name = section_name(l, sh);
     uint8_t *bytes = fk_image_slice(im, sh->sh_offset, sh->sh_size);
-    if (im->num_debug == FK_DEBUG_SECTIONS || !bytes || sh->sh_type == SHT_NOBITS || sh->sh_flags & SHF_COMPRESSED)
+    if (im->num_debug == FK_DEBUG_SECTIONS || !bytes || sh->sh_type == SHT_NOBITS ||
+        sh->sh_flags & SHF_COMPRESSED)
         return;
     for (size_t i = 0; i < FK_DEBUG_SECTIONS; i++) {
         if (strcmp(name, names[i]) != 0)
             continue;
-        im->debug[im->num_debug] =
-            (fk_region){.name = names[i], .addr = DEBUG_BASE + im->num_debug * DEBUG_STEP, .size = sh->sh_size,
-                        .file_size = sh->sh_size, .bytes = bytes, .index = (uint32_t)index};
+        im->debug[im->num_debug] = (fk_region){.name = names[i],
+                                               .addr = DEBUG_BASE + im->num_debug * DEBUG_STEP,
+                                               .size = sh->sh_size,
+                                               .file_size = sh->sh_size,
+                                               .bytes = bytes,
+                                               .index = (uint32_t)index};
         im->num_debug++;
     }
 }
@@ -414,7 +419,8 @@ const fk_region *fk_debug_region_at(const fk_image *im, uint64_t addr)
     return NULL;
 }
 
-fk_result fk_image_debug_section(const fk_image *im, const char *name, const uint8_t **bytes, uint64_t *size)
+fk_result fk_image_debug_section(const fk_image *im, const char *name, const uint8_t **bytes,
+                                 uint64_t *size)
 {
     for (size_t i = 0; i < im->num_debug; i++) {
         if (strcmp(im->debug[i].name, name) != 0)

@@ -201,7 +201,8 @@ static bool explain(int *status)
 
 static bool set_detail(ft_options *o)
 {
-    static const char *const names[] = {[FT_DETAILS] = "details", [FT_SUMMARY_ONLY] = "summary", [FT_QUIET] = "quiet"};
+    static const char *const names[] = {
+        [FT_DETAILS] = "details", [FT_SUMMARY_ONLY] = "summary", [FT_QUIET] = "quiet"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(optarg, names[i]) == 0) {
             o->detail = (ft_detail)i;

@@ -61,7 +61,8 @@ const char *ft_verify_group_names(void)
     size_t n = 0;
     for (unsigned g = 1; g <= FK_GROUPS_ALL; g <<= 1)
         if (g & FK_GROUPS_ALL)
-            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", fk_group_name(g));
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "",
+                                  fk_group_name(g));
     return names;
 }
 
@@ -144,12 +145,14 @@ static bool is_known(const fk_finding *f, const char *place)
 {
     char key[KEY];
     snprintf(key, sizeof key, "%.30s %s", fk_rules[f->rule].id, place);
-    return now.num_baseline > 0 && bsearch(key, now.baseline, now.num_baseline, KEY, compare_key) != NULL;
+    return now.num_baseline > 0 &&
+           bsearch(key, now.baseline, now.num_baseline, KEY, compare_key) != NULL;
 }
 
 static void show_line(ft_out *out, const uint8_t *code, const ft_insn *i, uint64_t mark)
 {
-    ft_printf(out, "       %s %08llx ", i->address == mark ? "->" : "  ", (unsigned long long)i->address);
+    ft_printf(out, "       %s %08llx ", i->address == mark ? "->" : "  ",
+              (unsigned long long)i->address);
     for (unsigned k = 0; k < i->length; k++)
         ft_printf(out, " %02x", code[k]);
     ft_printf(out, "  %s %s\n", i->known ? i->mnemonic : ".byte", i->known ? i->operands : "");
@@ -168,7 +171,8 @@ static void show_window(const context *c, const ft_point *p)
         ft_disasm_close(da);
         return;
     }
-    for (uint64_t o = 0; o < ret - at && ft_disasm_next(da, code + o, avail - o, at + o, &i); o += i.length)
+    for (uint64_t o = 0; o < ret - at && ft_disasm_next(da, code + o, avail - o, at + o, &i);
+         o += i.length)
         starts[n++ % WINDOW_BEFORE] = at + o;
     for (unsigned k = n < WINDOW_BEFORE ? 0 : n - WINDOW_BEFORE; k < n; k++) {
         uint64_t o = starts[k % WINDOW_BEFORE] - at;
@@ -191,8 +195,8 @@ static void show_text(const context *c, const fk_finding *f, const ft_point *p, 
     if (f->d == NULL)
         return;
     show_window(c, p);
-    ft_printf(&run->out, "        %s, frame %u, %u roots, %u blocks\n", ft_kind(f->d), f->d->frame_size,
-              f->d->num_live, f->d->num_allocs);
+    ft_printf(&run->out, "        %s, frame %u, %u roots, %u blocks\n", ft_kind(f->d),
+              f->d->frame_size, f->d->num_live, f->d->num_allocs);
     ft_show_details(run, p, "        ");
 }
 
@@ -219,7 +223,8 @@ static void one_finding(const fk_finding *f, void *arg)
         p.d = *f->d;
         ft_point_locate(c->image, &p, &now.cache);
     }
-    if (!ft_module_matches(c->run, &info) || (c->run->opt->function && !ft_function_matches(c->run->opt, p.fn.name)))
+    if (!ft_module_matches(c->run, &info) ||
+        (c->run->opt->function && !ft_function_matches(c->run->opt, p.fn.name)))
         return;
     place_text(f, &p, place, sizeof place);
     if (is_known(f, place)) {
@@ -227,7 +232,8 @@ static void one_finding(const fk_finding *f, void *arg)
         return;
     }
     now.findings[f->verdict]++;
-    c->run->findings |= f->verdict == FK_VERDICT_WRONG || (f->verdict == FK_VERDICT_SUSPECT && c->run->opt->strict);
+    c->run->findings |=
+        f->verdict == FK_VERDICT_WRONG || (f->verdict == FK_VERDICT_SUSPECT && c->run->opt->strict);
     c->run->suspects |= f->verdict == FK_VERDICT_SUSPECT;
     if (c->run->opt->style == FT_JSON)
         add_json(f, &p, place, c->run);
@@ -251,35 +257,39 @@ static void image(ft_run *run, const fk_image *im)
 
 static uint64_t total(const uint64_t *count)
 {
-    return count[FK_VERDICT_OK] + count[FK_VERDICT_WRONG] + count[FK_VERDICT_SUSPECT] + count[FK_VERDICT_UNCHECKED];
+    return count[FK_VERDICT_OK] + count[FK_VERDICT_WRONG] + count[FK_VERDICT_SUSPECT] +
+           count[FK_VERDICT_UNCHECKED];
 }
 
 static void reasons_text(ft_run *run)
 {
     for (unsigned i = 0; i < now.tally.num_reasons; i++) {
         const fk_reason *r = &now.tally.reasons[i];
-        ft_printf(&run->out, "%s  %-16s %10llu  %s\n", i == 0 ? "  not checked because\n" : "", fk_rules[r->rule].id,
-                  (unsigned long long)r->count, r->text);
+        ft_printf(&run->out, "%s  %-16s %10llu  %s\n", i == 0 ? "  not checked because\n" : "",
+                  fk_rules[r->rule].id, (unsigned long long)r->count, r->text);
     }
 }
 
 static void summary_text(ft_run *run, const char *path)
 {
     ft_puts_name(&run->out, path);
-    ft_printf(&run->out, ": %llu wrong, %llu suspect", (unsigned long long)now.findings[FK_VERDICT_WRONG],
+    ft_printf(&run->out, ": %llu wrong, %llu suspect",
+              (unsigned long long)now.findings[FK_VERDICT_WRONG],
               (unsigned long long)now.findings[FK_VERDICT_SUSPECT]);
     if (now.known > 0)
         ft_printf(&run->out, ", %llu in the baseline", (unsigned long long)now.known);
     ft_puts(&run->out, "\n");
     if (run->opt->detail == FT_QUIET)
         return;
-    ft_printf(&run->out, "  %-16s %10s %8s %8s %12s\n", "rule", "ok", "wrong", "suspect", "not checked");
+    ft_printf(&run->out, "  %-16s %10s %8s %8s %12s\n", "rule", "ok", "wrong", "suspect",
+              "not checked");
     for (unsigned i = 0; i < FK_RULES; i++) {
         const uint64_t *n = now.tally.count[i];
         if (total(n) > 0)
             ft_printf(&run->out, "  %-16s %10llu %8llu %8llu %12llu\n", fk_rules[i].id,
                       (unsigned long long)n[FK_VERDICT_OK], (unsigned long long)n[FK_VERDICT_WRONG],
-                      (unsigned long long)n[FK_VERDICT_SUSPECT], (unsigned long long)n[FK_VERDICT_UNCHECKED]);
+                      (unsigned long long)n[FK_VERDICT_SUSPECT],
+                      (unsigned long long)n[FK_VERDICT_UNCHECKED]);
     }
     reasons_text(run);
 }
@@ -306,7 +316,8 @@ static void summary_json(ft_run *run, const char *path)
         json_object_set_new(o, "rule", json_string(fk_rules[i].id));
         json_object_set_new(o, "group", json_string(fk_group_name(fk_rules[i].group)));
         for (unsigned v = 0; v < FK_VERDICTS; v++)
-            json_object_set_new(o, fk_verdict_name((fk_verdict)v), json_integer((json_int_t)now.tally.count[i][v]));
+            json_object_set_new(o, fk_verdict_name((fk_verdict)v),
+                                json_integer((json_int_t)now.tally.count[i][v]));
         json_array_append_new(rules, o);
     }
     if (!run->flat)
@@ -340,5 +351,5 @@ static void end(ft_run *run)
     free(now.baseline);
 }
 
-const ft_mode ft_mode_verify = {
-    .option = "verify", .begin = begin, .image = image, .file_end = file_end, .end = end, .no_csv = true};
+const ft_mode ft_mode_verify = {.option = "verify", .begin = begin, .image = image,
+                                .file_end = file_end, .end = end, .no_csv = true};

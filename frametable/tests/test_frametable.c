@@ -317,7 +317,8 @@ static void test_native(void **state)
     size_t n;
     (void)state;
     const void *first = native(seed, 100, &a, &n), *second = native(seed, 300, &b, &n);
-    assert_int_equal(fk_index_build_native(&first, 1, FK_GEN_C, host_abi(), NULL, &ix, &err), FK_OK);
+    assert_int_equal(fk_index_build_native(&first, 1, FK_GEN_C, host_abi(), NULL, &ix, &err),
+                     FK_OK);
     assert_int_equal(fk_index_add_native(ix, &second, 1, &more, &err), FK_OK);
     fk_index_free(ix);
     assert_int_equal(fk_index_remove_native(more, &first, 1, &less, &err), FK_OK);

@@ -111,8 +111,9 @@ static fk_index *build(const model *m)
 {
     fk_index *ix;
     fk_error err;
-    assert_int_equal(fk_index_build_native((const void *const *)m->t, m->n, FK_GEN_C, host_abi(), NULL,
-                                           &ix, &err), FK_OK);
+    assert_int_equal(fk_index_build_native((const void *const *)m->t, m->n, FK_GEN_C, host_abi(),
+                                           NULL, &ix, &err),
+                     FK_OK);
     return ix;
 }
 
@@ -228,7 +229,8 @@ static void test_too_far(void **state)
     clear_arena();
     add_descr(&arena[0], 0x400000, 8);
     add_descr(&arena[0], 0x400000 + ((uint64_t)1 << 32), 8);
-    assert_int_equal(fk_index_build_native(&t, 1, FK_GEN_C, host_abi(), NULL, &ix, &err), FK_BROKEN);
+    assert_int_equal(fk_index_build_native(&t, 1, FK_GEN_C, host_abi(), NULL, &ix, &err),
+                     FK_BROKEN);
     assert_null(ix);
     assert_non_null(strstr(err.message, "4 GB"));
 }
@@ -276,8 +278,8 @@ static uint8_t *new_page(size_t size)
     return p;
 }
 
-/* The arena's first table at the end of the page, shorter by `cut` bytes; `why` is what must be said
- * of it, NULL: nothing. */
+/* The arena's first table at the end of the page, shorter by `cut` bytes; `why` is what must be
+ * said of it, NULL: nothing. */
 static void check_limits(uint8_t *page, size_t size, size_t cut, const char *why)
 {
     fk_error err = {0};

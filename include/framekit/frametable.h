@@ -155,7 +155,8 @@ fk_result fk_image_section(const fk_image *, size_t n, fk_section *out);
 /* A section that is not loaded: ".debug_line", ".debug_line_str", ".debug_str" or ".debug_frame",
  * with the relocations of an object applied (addresses are those of this image). FK_ABSENT: not
  * there, or compressed. Valid until close. */
-fk_result fk_image_debug_section(const fk_image *, const char *name, const uint8_t **bytes, uint64_t *size);
+fk_result fk_image_debug_section(const fk_image *, const char *name, const uint8_t **bytes,
+                                 uint64_t *size);
 
 typedef struct {
     const char *name; /* as in the symbol table */
@@ -311,7 +312,8 @@ typedef struct {
  * index over `n` such tables, each the address of a count word. With limits every descriptor is
  * held against them (FK_BROKEN); with NULL the tables are trusted. */
 fk_result fk_index_build_native(const void *const *tables, size_t n, fk_generation,
-                                const struct fk_abi *, const fk_native_limits *, fk_index **out, fk_error *err);
+                                const struct fk_abi *, const fk_native_limits *, fk_index **out,
+                                fk_error *err);
 /* The same index with n native tables more, or without them (FK_ABSENT: one is not in it). */
 fk_result fk_index_add_native(const fk_index *, const void *const *tables, size_t n, fk_index **out,
                               fk_error *err);

@@ -62,7 +62,8 @@ static void signals(void)
 
 static void reservation(void)
 {
-    char *area = mmap(NULL, RESERVATION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *area =
+        mmap(NULL, RESERVATION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (area == MAP_FAILED) {
         fails("address space", "4 GiB cannot be reserved (ulimit -v? -R?)");
         return;

@@ -105,7 +105,8 @@ static bool put_row(Dwarf_Frame *frame, const fk_abi *abi, char *at, char *end)
     for (size_t i = 0; i < abi->num_regs; i++) {
         const fk_reg *r = &abi->regs[i];
         char *back = at;
-        if (!(r->roles & FK_REG_C_CALLEE_SAVED) || (r->roles & FK_REG_SP) || r->is_float || r->dwarf < 0)
+        if (!(r->roles & FK_REG_C_CALLEE_SAVED) || (r->roles & FK_REG_SP) || r->is_float ||
+            r->dwarf < 0)
             continue;
         at += snprintf(at, (size_t)(end - at), " %d=", r->dwarf);
         if (at >= end - 64 || !put_register(frame, r->dwarf, &at, end))

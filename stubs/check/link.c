@@ -93,7 +93,8 @@ static bool see_harness_symbol(const sc_symbol *s, void *arg)
         h->image = s->value;
     for (size_t i = 0; i < sizeof provided / sizeof provided[0]; i++)
         if (s->section != SHN_UNDEF && strcmp(provided[i], s->name) == 0) {
-            snprintf(text, sizeof text, "--defsym=%s=0x%llx", s->name, (unsigned long long)s->value);
+            snprintf(text, sizeof text, "--defsym=%s=0x%llx", s->name,
+                     (unsigned long long)s->value);
             add(h->c, text);
         }
     return true;
@@ -116,7 +117,8 @@ static uint64_t add_harness_symbols(command *c, const char *harness)
 static bool write_symbol(const sc_symbol *s, void *arg)
 {
     FILE *out = arg;
-    if (s->section != SHN_UNDEF && s->section != SHN_ABS && s->bind != STB_LOCAL && !strchr(s->name, ' '))
+    if (s->section != SHN_UNDEF && s->section != SHN_ABS && s->bind != STB_LOCAL &&
+        !strchr(s->name, ' '))
         fprintf(out, "S %s %llx\n", s->name, (unsigned long long)s->value);
     return true;
 }

@@ -86,7 +86,8 @@ static void relocs_of(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
     if (!data || !scn || !table || !gelf_getshdr(scn, &target) || !gelf_getshdr(table, &symbols))
         return;
     Elf_Data *symbol_data = elf_getdata(table, NULL);
-    for (size_t i = 0; symbol_data && header->sh_entsize && i < header->sh_size / header->sh_entsize; i++) {
+    for (size_t i = 0;
+         symbol_data && header->sh_entsize && i < header->sh_size / header->sh_entsize; i++) {
         GElf_Rela r;
         sc_reloc out = {.section = header->sh_info, .code = target.sh_flags & SHF_EXECINSTR};
         if (!gelf_getrela(data, (int)i, &r))
@@ -180,7 +181,8 @@ static void find_version(sc_object *o, const char *abi)
         return;
     for (int v = 0; v < FK_OCAML_VERSIONS; v++)
         if (l.number[v] - l.wrong[v] > l.number[best] - l.wrong[best] ||
-            (l.number[v] == l.number[best] && l.count == (int64_t)fk_domain_fields((fk_ocaml_version)v)))
+            (l.number[v] == l.number[best] &&
+             l.count == (int64_t)fk_domain_fields((fk_ocaml_version)v)))
             best = v;
     if (!o->version_known)
         o->version = (fk_ocaml_version)best;
@@ -264,7 +266,8 @@ static bool open_archive(sc_object *o, const char *file, const char *dir, char *
         command = elf_next(member);
         elf_end(member);
     }
-    *error = message("%s: no member of the archive defines a stub (%s ...)", file, sc_stub_rows[0].name);
+    *error =
+        message("%s: no member of the archive defines a stub (%s ...)", file, sc_stub_rows[0].name);
     return false;
 }
 

@@ -163,7 +163,8 @@ void sc_report_text(const sc_result *r, FILE *out)
     put_paragraphs(r, out);
     for (size_t i = 0; i < r->num_violations; i++)
         notes += r->violations[i].note;
-    fprintf(out, "\n%s: %zu hold, %zu violated, %zu not checked; %zu violations, %zu notes, %.1f s\n",
+    fprintf(out,
+            "\n%s: %zu hold, %zu violated, %zu not checked; %zu violations, %zu notes, %.1f s\n",
             o->name, counts[V_HOLDS], counts[V_VIOLATED], counts[V_NOT_CHECKED],
             r->num_violations - notes, notes, r->seconds);
 }

@@ -100,9 +100,11 @@ static void note_veneer(sc_result *r)
     char text[256];
     if (!f || r->object->version < FK_OCAML_4_13)
         return;
-    snprintf(text, sizeof text,
-             "the ABI passes the C function of caml_c_call in %s, which a PLT entry or veneer before "
-             "the stub may destroy", f->name);
+    snprintf(
+        text, sizeof text,
+        "the ABI passes the C function of caml_c_call in %s, which a PLT entry or veneer before "
+        "the stub may destroy",
+        f->name);
     sc_add_note(r, "caml_c_call", "veneer.carried", text);
 }
 

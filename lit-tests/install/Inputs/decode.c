@@ -24,7 +24,8 @@ int main(int argc, char **argv)
     const fk_table *table;
     for (size_t i = 0; (table = fk_image_table(image, i)); i++)
         n += count(table);
-    printf("%zu tables, %lu descriptors, framekit %s\n", fk_image_num_tables(image), n, fk_version());
+    printf("%zu tables, %lu descriptors, framekit %s\n", fk_image_num_tables(image), n,
+           fk_version());
     fk_image_close(image);
     return 0;
 }

@@ -43,8 +43,8 @@ int main(int argc, char **argv)
     fk_rt_value exn = fk_rt_start(argv);
     /* 3 million words, each with probability 1/100: mean 30000, deviation 172. */
     printf("samples in range: %d\n", seen.samples > 29000 && seen.samples < 31000);
-    printf("sampled blocks: %d, other than pairs: %zu\n", seen.blocks > 20000 && seen.blocks <= seen.samples,
-           seen.wrong);
+    printf("sampled blocks: %d, other than pairs: %zu\n",
+           seen.blocks > 20000 && seen.blocks <= seen.samples, seen.wrong);
     printf("deepest callstack: %zu\n", seen.deepest);
     return exn != 0;
 }

@@ -39,10 +39,11 @@ static void on_dealloc(void *arg, uint64_t datum, bool major)
 
 enum { VIEWS = 4 };
 static view views[VIEWS];
-static const fk_memprof_callbacks callbacks[VIEWS] = {{on_alloc, on_promote, on_dealloc, &views[0]},
-                                                      {on_alloc, on_promote, on_dealloc, &views[1]},
-                                                      {on_alloc, on_promote, on_dealloc, &views[2]},
-                                                      {on_alloc, on_promote, on_dealloc, &views[3]}};
+static const fk_memprof_callbacks callbacks[VIEWS] = {
+    {on_alloc, on_promote, on_dealloc, &views[0]},
+    {on_alloc, on_promote, on_dealloc, &views[1]},
+    {on_alloc, on_promote, on_dealloc, &views[2]},
+    {on_alloc, on_promote, on_dealloc, &views[3]}};
 static value work, gc_memprof;
 
 static void call(long n) { caml_callback(work, Val_long(n)); }
@@ -91,26 +92,30 @@ static void several(void)
     long all = views[1].blocks - before - 1; /* `end` makes a pair */
     half = views[2].blocks - half;
     /* A pair is three words: 7 of 8 are hit; 323 is 6.9 standard deviations. */
-    printf("three at once: as alone %d, rate 1: %ld, rate 0.5: about 17500 %d\n", views[0].hash == without, all,
-           labs(half - 17500) <= 323);
+    printf("three at once: as alone %d, rate 1: %ld, rate 0.5: about 17500 %d\n",
+           views[0].hash == without, all, labs(half - 17500) <= 323);
     fk_memprof_stop(views[1].profile);
     call(1000);
     long still = views[2].blocks - half;
-    printf("one stopped: %ld more, the other %s\n", (long)views[1].blocks - before - 1 - all, still > 500 ? "goes on" : "too");
+    printf("one stopped: %ld more, the other %s\n", (long)views[1].blocks - before - 1 - all,
+           still > 500 ? "goes on" : "too");
     end(1);
     end(2);
-    printf("deaths: %d %d %d\n", views[0].dead == views[0].blocks, views[1].dead == views[1].blocks, views[2].dead == views[2].blocks);
+    printf("deaths: %d %d %d\n", views[0].dead == views[0].blocks, views[1].dead == views[1].blocks,
+           views[2].dead == views[2].blocks);
 }
 
 static void with_gc_memprof(void)
 {
     caml_callback(gc_memprof, Val_true);
-    printf("Gc.Memprof: sampling %d, rate %g; ", fk_memprof_query(NULL).sampling, fk_memprof_query(NULL).rate);
+    printf("Gc.Memprof: sampling %d, rate %g; ", fk_memprof_query(NULL).sampling,
+           fk_memprof_query(NULL).rate);
     start(0, 1, 0, 0);
     call(5000);
     long there = Long_val(caml_callback(gc_memprof, Val_false)), here = views[0].blocks;
     call(100);
-    printf("%ld pairs there, %ld here, %ld after its stop\n", there, here, (long)views[0].blocks - here);
+    printf("%ld pairs there, %ld here, %ld after its stop\n", there, here,
+           (long)views[0].blocks - here);
     end(0);
 }
 
@@ -122,12 +127,13 @@ static void elsewhere(void *arg)
     while (!ready)
         call(1);
     printf("before joining: %d\n", fk_memprof_query(views[0].profile).sampling);
-    fk_memprof_error first = fk_memprof_join(views[0].profile), second = fk_memprof_join(views[0].profile);
+    fk_memprof_error first = fk_memprof_join(views[0].profile),
+                     second = fk_memprof_join(views[0].profile);
     long before = views[0].blocks;
     call(1000);
     fk_memprof_state s = fk_memprof_query(views[0].profile);
-    printf("join: %d, again: %d; rate %g, sampling %d, blocks %ld\n", first, second, s.rate, s.sampling,
-           (long)views[0].blocks - before);
+    printf("join: %d, again: %d; rate %g, sampling %d, blocks %ld\n", first, second, s.rate,
+           s.sampling, (long)views[0].blocks - before);
 }
 
 static void later(void *arg)
@@ -146,7 +152,9 @@ static void domains(void)
     fk_rt_join(d);
     fk_rt_join(fk_rt_spawn(later, NULL));
     end(0);
-    printf("joining what has been stopped: %d\n", (start(0, 1, 0, 0), fk_memprof_stop(views[0].profile), fk_memprof_join(views[0].profile)));
+    printf(
+        "joining what has been stopped: %d\n",
+        (start(0, 1, 0, 0), fk_memprof_stop(views[0].profile), fk_memprof_join(views[0].profile)));
     end(0);
 }
 
@@ -155,10 +163,12 @@ static void suspended(void)
     start(0, 1, 0, 0);
     bool before = fk_memprof_suspend(true);
     call(1000);
-    printf("suspended: %d, blocks %ld\n", fk_memprof_query(views[0].profile).suspended, (long)views[0].blocks);
+    printf("suspended: %d, blocks %ld\n", fk_memprof_query(views[0].profile).suspended,
+           (long)views[0].blocks);
     fk_memprof_suspend(before);
     call(1000);
-    printf("resumed: blocks %ld, followed %zu\n", (long)views[0].blocks, fk_memprof_query(views[0].profile).entries);
+    printf("resumed: blocks %ld, followed %zu\n", (long)views[0].blocks,
+           fk_memprof_query(views[0].profile).entries);
     fk_memprof_stop(views[0].profile);
     fk_memprof_error again = fk_memprof_stop(views[0].profile);
     fk_memprof_discard(views[0].profile);
@@ -182,15 +192,17 @@ static void limited(void)
     while (seconds() - from < 0.5)
         call(1000);
     fk_memprof_stop(views[0].profile);
-    double most = 200 * (seconds() - from + 0.1) + 70, rate = fk_memprof_query(views[0].profile).rate;
-    printf("limit: kept %d, used %d, rate lowered %d\n", views[0].blocks <= most, views[0].blocks >= 20, rate < 0.5);
+    double most = 200 * (seconds() - from + 0.1) + 70,
+           rate = fk_memprof_query(views[0].profile).rate;
+    printf("limit: kept %d, used %d, rate lowered %d\n", views[0].blocks <= most,
+           views[0].blocks >= 20, rate < 0.5);
     end(0);
 }
 
 static void bad(void)
 {
-    printf("bad rates and limits: %d %d %d %d\n", start(0, 2, 0, 0), start(0, -1, 0, 0), start(0, 0.0 / 0.0, 0, 0),
-           start(0, 1, 0, -1));
+    printf("bad rates and limits: %d %d %d %d\n", start(0, 2, 0, 0), start(0, -1, 0, 0),
+           start(0, 0.0 / 0.0, 0, 0), start(0, 1, 0, -1));
 }
 
 value extensions_test(value allocate, value profile)

@@ -33,7 +33,8 @@ static void fail(long shape, const char *what)
 value place_allocated(value info)
 {
     told++;
-    in_range &= INT_VAL(FIELD(info, 0)) >= 1 && INT_VAL(FIELD(info, 0)) <= INT_VAL(FIELD(info, 1)) + 1;
+    in_range &=
+        INT_VAL(FIELD(info, 0)) >= 1 && INT_VAL(FIELD(info, 0)) <= INT_VAL(FIELD(info, 1)) + 1;
     if (move && told == 1)
         fk_gc_collect(fk_self, GC_MINOR);
     return VAL_UNIT;
@@ -100,6 +101,7 @@ int main(int argc, char **argv)
         for (int k = 0; k < 6; k++, move = !move)
             run(shape, s + 1, s[0], k < 3 ? 0.5 : 0.1);
     }
-    printf("%ld shapes: %ld blocks placed, %ld calls collected, %ld were sampled in part\n", shape, placed, moved, partly);
+    printf("%ld shapes: %ld blocks placed, %ld calls collected, %ld were sampled in part\n", shape,
+           placed, moved, partly);
     return 0;
 }

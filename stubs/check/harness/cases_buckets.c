@@ -66,9 +66,11 @@ static void raise_from_c(uint64_t exn, uint64_t young)
 static void check_buckets(const char *when)
 {
     uint64_t head = DOM("gc_regs_buckets");
-    sc_check(head == W.bucket && rd(head) == W.next_bucket, "domain.buckets", when,
-             "%s `%s` leaves dom.gc_regs_buckets at 0x%llx and its next at 0x%llx, they must be 0x%llx "
-             "and 0x%llx", when, NAME, (ull)head, (ull)rd(head), (ull)W.bucket, (ull)W.next_bucket);
+    sc_check(
+        head == W.bucket && rd(head) == W.next_bucket, "domain.buckets", when,
+        "%s `%s` leaves dom.gc_regs_buckets at 0x%llx and its next at 0x%llx, they must be 0x%llx "
+        "and 0x%llx",
+        when, NAME, (ull)head, (ull)rd(head), (ull)W.bucket, (ull)W.next_bucket);
 }
 
 /* A finaliser, a signal handler or a memprof callback raises: the save area of
@@ -132,8 +134,9 @@ static void gc_callback_raises(void)
     wr(W.stack + FK_STACK_SP, W.S - sc_abi->first_frame);
     wr(W.S + (uint64_t)(int64_t)sc_abi->ra_offset, (uint64_t)(uintptr_t)sc_ocaml_return);
     raise_from_c(sc_random() & ~7ul, sc_random() & ~7ul);
-    sc_check(DOM("gc_regs_buckets") == W.next_bucket, "domain.buckets", "in a callback",
-             "an exception handled inside a callback frees the save area of the collection around it");
+    sc_check(
+        DOM("gc_regs_buckets") == W.next_bucket, "domain.buckets", "in a callback",
+        "an exception handled inside a callback frees the save area of the collection around it");
 }
 
 const sc_case sc_cases_buckets[] = {

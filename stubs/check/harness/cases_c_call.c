@@ -22,7 +22,8 @@ static void check_toc(void)
     uint64_t toc = sc_symbol(".TOC.");
     if (R.toc)
         sc_check(*R.toc == toc, "registers.kept", "r2",
-                 "`%s` returns with r2 = 0x%llx, the TOC is at 0x%llx", NAME, (ull)*R.toc, (ull)toc);
+                 "`%s` returns with r2 = 0x%llx, the TOC is at 0x%llx", NAME, (ull)*R.toc,
+                 (ull)toc);
 }
 
 static void check_limit(bool pending, uint64_t limit)
@@ -49,7 +50,8 @@ static void back_to_ocaml(bool pending, uint64_t limit)
         sc_check_pointers(young);
     else /* amd64 4.x: the caller reloads young_ptr */
         sc_check(*R.dom == W.dom, "pointers.domain", "the domain-state pointer",
-                 "`%s` makes 0x%llx the domain state, it is at 0x%llx", NAME, (ull)*R.dom, (ull)W.dom);
+                 "`%s` makes 0x%llx the domain state, it is at 0x%llx", NAME, (ull)*R.dom,
+                 (ull)W.dom);
     sc_check(*R.result == result && *R.fresult == fresult, "result.value", "result",
              "`%s` returns 0x%llx, the C function 0x%llx", NAME, (ull)*R.result, (ull)result);
     if (sc_five)
@@ -103,9 +105,10 @@ static void check_stack_args(uint64_t words)
 {
     uint64_t sp = *R.sp + sc_this_port.pushes_return;
     uint64_t from = W.S + sc_abi->frame_reserved, to = sp + sc_abi->c_stack_reserved;
-    sc_check(sp <= W.link - 8 * words && sp + 8 * words + 64 >= W.link, "c-entry.stack", "sp",
-             "`%s` calls C with stack pointer 0x%llx and %llu argument words, dom.c_stack is 0x%llx",
-             NAME, (ull)sp, (ull)words, (ull)W.link);
+    sc_check(
+        sp <= W.link - 8 * words && sp + 8 * words + 64 >= W.link, "c-entry.stack", "sp",
+        "`%s` calls C with stack pointer 0x%llx and %llu argument words, dom.c_stack is 0x%llx",
+        NAME, (ull)sp, (ull)words, (ull)W.link);
     for (uint64_t i = 0; i < words; i++)
         sc_check(rd(to + 8 * i) == rd(from + 8 * i), "arguments.stack", "stack argument",
                  "`%s` passes 0x%llx as stack argument %llu of %llu, it is 0x%llx", NAME,

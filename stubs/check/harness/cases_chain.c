@@ -34,8 +34,9 @@ static uint64_t trap_now(void) { return R.trap ? *R.trap : DOM(trap_field()); }
 
 static void same(uint64_t is, uint64_t want, const char *rule, const char *what)
 {
-    sc_check(is == want, rule, what, "in a chain of callbacks `%s` leaves %s at 0x%llx, it must be 0x%llx",
-             NAME, what, (ull)is, (ull)want);
+    sc_check(is == want, rule, what,
+             "in a chain of callbacks `%s` leaves %s at 0x%llx, it must be 0x%llx", NAME, what,
+             (ull)is, (ull)want);
 }
 
 static void set_low(uint64_t c_sp)
@@ -184,13 +185,15 @@ static void check_areas(void)
 {
     uint64_t b = levels[1].area, c = levels[2].area;
     uint64_t size = sc_five ? sc_abi->bucket_size : 8;
-    sc_check(b + size <= c || c + size <= b, "domain.buckets", "nested",
-             "two collections inside each other save registers in the same place: 0x%llx and 0x%llx",
-             (ull)b, (ull)c);
+    sc_check(
+        b + size <= c || c + size <= b, "domain.buckets", "nested",
+        "two collections inside each other save registers in the same place: 0x%llx and 0x%llx",
+        (ull)b, (ull)c);
     if (!sc_five)
         return;
     same(b, W.bucket + sc_abi->bucket_base, "domain.gc-regs", "the outer collection's save area");
-    same(c, W.next_bucket + sc_abi->bucket_base, "domain.gc-regs", "the inner collection's save area");
+    same(c, W.next_bucket + sc_abi->bucket_base, "domain.gc-regs",
+         "the inner collection's save area");
     same(DOM("gc_regs_buckets"), 0, "domain.buckets", "dom.gc_regs_buckets");
 }
 
@@ -320,9 +323,9 @@ static void raise_into(level *l)
 
 static bool stubs_there(void)
 {
-    static const char *const needed[] = {"caml_start_program", "caml_c_call",      "caml_callback_asm",
-                                         "caml_callback2_asm", "caml_callback3_asm", "caml_call_gc",
-                                         "caml_raise_exn",     "caml_raise_exception"};
+    static const char *const needed[] = {
+        "caml_start_program", "caml_c_call",  "caml_callback_asm", "caml_callback2_asm",
+        "caml_callback3_asm", "caml_call_gc", "caml_raise_exn",    "caml_raise_exception"};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!sc_stub_begin(needed[i]))
             return false;
@@ -348,8 +351,8 @@ static void chain(void)
     call(a, "caml_c_call", EV_sc_c_function);
     enter(b, "caml_callback_asm", EV_sc_closure_code, c_function_sp());
     call(b, "caml_call_gc", EV_caml_garbage_collection);
-    enter(c, two ? "caml_callback2_asm" : "caml_callback3_asm", two ? EV_caml_apply2 : EV_caml_apply3,
-          c_function_sp());
+    enter(c, two ? "caml_callback2_asm" : "caml_callback3_asm",
+          two ? EV_caml_apply2 : EV_caml_apply3, c_function_sp());
     call(c, "caml_call_gc", EV_caml_garbage_collection);
     check_areas();
     walk();

@@ -33,7 +33,8 @@ static void truth_of_two(int zone)
 static void check_saved(void)
 {
     uint64_t trap = W.trap;
-    sc_stored(W.stack + FK_STACK_SP, W.S - sc_abi->first_frame, "fiber.saved", "the fiber's stack pointer");
+    sc_stored(W.stack + FK_STACK_SP, W.S - sc_abi->first_frame, "fiber.saved",
+              "the fiber's stack pointer");
     sc_stored(W.stack + FK_STACK_EXCEPTION, trap, "fiber.saved", "the fiber's exception pointer");
     sc_check_walk();
 }
@@ -64,7 +65,8 @@ static void check_switched(int zone, uint64_t S, uint64_t exn, const char *ra)
 static void check_arg(int n, uint64_t want, const char *what)
 {
     sc_check(*sc_ocaml_arg(n) == want, "arguments.registers", what,
-             "`%s` passes %s as 0x%llx, it is 0x%llx", NAME, what, (ull)*sc_ocaml_arg(n), (ull)want);
+             "`%s` passes %s as 0x%llx, it is 0x%llx", NAME, what, (ull)*sc_ocaml_arg(n),
+             (ull)want);
 }
 
 static void check_young(uint64_t young)
@@ -184,7 +186,8 @@ static void resume(void)
     truth_of_two(Z_OTHER);
     sc_go(EV_sc_closure_code);
     check_saved();
-    sc_stored(sc_fiber_top(last) + FK_HANDLER_PARENT, W.stack, "fiber.links", "the last fiber's parent");
+    sc_stored(sc_fiber_top(last) + FK_HANDLER_PARENT, W.stack, "fiber.links",
+              "the last fiber's parent");
     check_switched(Z_OTHER, suspended_sp(Z_OTHER), exn, sc_outer_return);
     check_arg(0, arg, "the argument");
     check_arg(1, fun, "the closure");

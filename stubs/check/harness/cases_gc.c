@@ -61,8 +61,8 @@ static void through_collector(const sc_state *before, uint64_t toc)
     sc_check_pointers(young);
     sc_check_moved(before, &want);
     if (R.toc)
-        sc_check(*R.toc == toc, "registers.kept", "r2", "`%s` returns r2 = 0x%llx, 24(r1) was 0x%llx",
-                 NAME, (ull)*R.toc, (ull)toc);
+        sc_check(*R.toc == toc, "registers.kept", "r2",
+                 "`%s` returns r2 = 0x%llx, 24(r1) was 0x%llx", NAME, (ull)*R.toc, (ull)toc);
     leave_save_area();
     sc_check_memory("stack.memory");
 }
@@ -170,7 +170,10 @@ static void alloc_n(void)
     for (int words = 1; words <= 256; words++)
         for (int k = words < 9 ? 0 : 1; k < 4; k++) {
             sc_new_world();
-            alloc_at("caml_allocN", 8 * ((uint64_t)words + 1), k == 0 ? words - 1 : k == 1 ? 0 : k + 1);
+            alloc_at("caml_allocN", 8 * ((uint64_t)words + 1),
+                     k == 0   ? words - 1
+                     : k == 1 ? 0
+                              : k + 1);
         }
 }
 
@@ -266,12 +269,14 @@ static void realloc_fails(void)
     int event = sc_go_any();
     leave_save_area();
     if (event == EV_caml_stash_backtrace) {
-        sc_check(active, "backtrace.active", "", "`%s` records a backtrace though none is wanted", NAME);
+        sc_check(active, "backtrace.active", "", "`%s` records a backtrace though none is wanted",
+                 NAME);
         sc_stored(dom_at("backtrace_pos"), 0, "backtrace.position", "dom.backtrace_pos");
-        sc_check(*sc_c_arg(0) == exn && *sc_c_arg(3) == W.trap, "backtrace.arguments", "exn",
-                 "`%s` passes exception 0x%llx and trap pointer 0x%llx to caml_stash_backtrace, they "
-                 "are 0x%llx and 0x%llx", NAME, (ull)*sc_c_arg(0), (ull)*sc_c_arg(3), (ull)exn,
-                 (ull)W.trap);
+        sc_check(
+            *sc_c_arg(0) == exn && *sc_c_arg(3) == W.trap, "backtrace.arguments", "exn",
+            "`%s` passes exception 0x%llx and trap pointer 0x%llx to caml_stash_backtrace, they "
+            "are 0x%llx and 0x%llx",
+            NAME, (ull)*sc_c_arg(0), (ull)*sc_c_arg(3), (ull)exn, (ull)W.trap);
         sc_check((*sc_c_arg(1) == outer.pc && *sc_c_arg(2) == outer.sp) ||
                      (*sc_c_arg(1) == W.ra && !sc_this_port.pushes_return),
                  "backtrace.arguments", "pc", "`%s` passes pc 0x%llx and stack pointer 0x%llx to "

@@ -33,8 +33,8 @@ static void until_handler(raise_state *r)
 {
     int event = sc_go_any();
     if (event == EV_caml_stash_backtrace) {
-        sc_check(r->active, "backtrace.active", "", "`%s` records a backtrace though none is wanted",
-                 NAME);
+        sc_check(r->active, "backtrace.active", "",
+                 "`%s` records a backtrace though none is wanted", NAME);
         check_stash(r);
         sc_check_memory("stack.memory");
         sc_c_body(false);

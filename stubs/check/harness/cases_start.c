@@ -92,12 +92,13 @@ static void check_c_link(entry *e)
 {
     uint64_t link = DOM("c_stack"), base = link + sc_abi->c_link_base;
     sc_check(link < e->sp && link > e->sp - 1024 && link % sc_this_port.c_align == 0,
-             "c-entry.stack", "link", "`%s` makes 0x%llx the C stack, its caller's frame is at 0x%llx",
-             NAME, (ull)link, (ull)e->sp);
+             "c-entry.stack", "link",
+             "`%s` makes 0x%llx the C stack, its caller's frame is at 0x%llx", NAME, (ull)link,
+             (ull)e->sp);
     if (R.toc)
         sc_check(rd(link) == e->sp, "c-entry.back-chain", "back chain",
-                 "`%s` leaves back chain 0x%llx in its frame, its caller's frame is at 0x%llx", NAME,
-                 (ull)rd(link), (ull)e->sp);
+                 "`%s` leaves back chain 0x%llx in its frame, its caller's frame is at 0x%llx",
+                 NAME, (ull)rd(link), (ull)e->sp);
     sc_check(rd(base + FK_C_LINK_PREV) == W.link, "walk.link", "the previous link",
              "`%s` links to 0x%llx, the previous C link is at 0x%llx", NAME,
              (ull)rd(base + FK_C_LINK_PREV), (ull)W.link);
@@ -138,8 +139,8 @@ static void check_trap_frame(entry *e)
              (ull)want);
     uint64_t align = sc_five ? sc_abi->frame_align : p->c_align;
     sc_check(sp % align == 0, "c-entry.alignment", "OCaml sp",
-             "`%s` enters OCaml code with stack pointer 0x%llx, it must be a multiple of %llu", NAME,
-             (ull)sp, (ull)align);
+             "`%s` enters OCaml code with stack pointer 0x%llx, it must be a multiple of %llu",
+             NAME, (ull)sp, (ull)align);
     want = rd(e->trap + (sc_five ? FK_TRAP_PREVIOUS : p->trap4_previous));
     sc_check(want == e->exn, "exception.frame", "previous",
              "`%s` makes 0x%llx the previous handler, it is 0x%llx", NAME, (ull)want, (ull)e->exn);
@@ -163,9 +164,11 @@ static void check_entry(const kind *k, entry *e)
     else
         check_callback_link(e);
     sc_check_indirect(k->code);
-    sc_check(sc_is_c_frame(sc_return_address()), "frametable.return-address", "callback",
-             "`%s` calls OCaml code with return address 0x%llx, which caml_system's frametable does "
-             "not describe as a C frame", NAME, (ull)sc_return_address());
+    sc_check(
+        sc_is_c_frame(sc_return_address()), "frametable.return-address", "callback",
+        "`%s` calls OCaml code with return address 0x%llx, which caml_system's frametable does "
+        "not describe as a C frame",
+        NAME, (ull)sc_return_address());
     sc_forget_c_area(e->sp);
     if (R.toc) /* the TOC save word of the C caller's frame is the callee's too */
         sc_forget(e->sp, e->sp + 32);
@@ -217,13 +220,16 @@ static void check_return(const entry *e, uint64_t young, uint64_t result)
     sc_check_kept(&e->before, FK_REG_C_CALLEE_SAVED, FK_REG_SP, "c-abi.kept");
     uint64_t toc = sc_symbol(".TOC.");
     if (R.toc)
-        sc_check(*R.toc == toc, "c-abi.kept", "r2", "`%s` returns r2 = 0x%llx to C, the TOC is at 0x%llx",
-                 NAME, (ull)*R.toc, (ull)toc);
+        sc_check(*R.toc == toc, "c-abi.kept", "r2",
+                 "`%s` returns r2 = 0x%llx to C, the TOC is at 0x%llx", NAME, (ull)*R.toc,
+                 (ull)toc);
     uint64_t cc = (sc_block.cc ^ e->before.cc) & sc_this_port.cc_kept;
-    sc_check(cc == 0, "c-abi.kept", "cr", "`%s` changes condition fields that C keeps: 0x%llx before, "
-             "0x%llx after", NAME, (ull)e->before.cc, (ull)sc_block.cc);
-    sc_check(*R.result == result, "result.value", "result", "`%s` returns 0x%llx, it must be 0x%llx",
-             NAME, (ull)*R.result, (ull)result);
+    sc_check(cc == 0, "c-abi.kept", "cr",
+             "`%s` changes condition fields that C keeps: 0x%llx before, "
+             "0x%llx after",
+             NAME, (ull)e->before.cc, (ull)sc_block.cc);
+    sc_check(*R.result == result, "result.value", "result",
+             "`%s` returns 0x%llx, it must be 0x%llx", NAME, (ull)*R.result, (ull)result);
     check_domain(e, young);
     sc_forget_c_area(e->sp);
     sc_check_memory("stack.memory");
@@ -243,7 +249,8 @@ static void run(const kind *k)
     *R.result = raises ? (result &= ~7ul) : result;
     if (raises) {
         sc_block.pc = rd(handler + (sc_five ? FK_TRAP_HANDLER : sc_this_port.trap4_pc));
-        uint64_t previous = rd(handler + (sc_five ? FK_TRAP_PREVIOUS : sc_this_port.trap4_previous));
+        uint64_t previous =
+            rd(handler + (sc_five ? FK_TRAP_PREVIOUS : sc_this_port.trap4_previous));
         *R.sp = sc_five ? handler + FK_TRAP_SIZE - sc_abi->frame_reserved
                         : handler + sc_this_port.trap4_size;
         if (R.trap)

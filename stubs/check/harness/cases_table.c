@@ -56,7 +56,8 @@ static void frametable(void)
                  size);
         sc_check(fk_abi_call_length(sc_abi, (const uint8_t *)(uintptr_t)ra - 8, 8) > 0,
                  "frametable.return-address", "call",
-                 "descriptor %llu of caml_system names 0x%llx, no call ends there", (ull)i, (ull)ra);
+                 "descriptor %llu of caml_system names 0x%llx, no call ends there", (ull)i,
+                 (ull)ra);
     }
 }
 
@@ -82,7 +83,8 @@ static void code_range(void)
 static void masks(void)
 {
     static const uint64_t negf[2] = {0x8000000000000000, 0}, absf[2] = {0x7fffffffffffffff, ~0ull};
-    const char *caml_negf_mask = symbol("caml_negf_mask"), *caml_absf_mask = symbol("caml_absf_mask");
+    const char *caml_negf_mask = symbol("caml_negf_mask"),
+               *caml_absf_mask = symbol("caml_absf_mask");
     if (!sc_this_port.pushes_return || !sc_stub_begin("caml_start_program"))
         return;
     sc_check(caml_negf_mask && memcmp(caml_negf_mask, negf, 8) == 0, "data.masks", "caml_negf_mask",

@@ -78,7 +78,8 @@ static void check_c_entry4(void)
 
 void sc_check_c_entry(const sc_state *before)
 {
-    uint64_t young = *(const uint64_t *)((const char *)before + ((char *)R.young - (char *)&sc_block));
+    uint64_t young =
+        *(const uint64_t *)((const char *)before + ((char *)R.young - (char *)&sc_block));
     sc_check_alignment();
     sc_stored(dom_at("young_ptr"), young, "domain.young-stored", "dom.young_ptr");
     if (R.trap)
@@ -188,9 +189,10 @@ void sc_move_roots(uint64_t area, const sc_state *before, sc_state *want)
         if (!has_slot(r))
             continue;
         uint64_t is = rd(slot_of(area, r)), was = sc_value(before, r), moved = sc_random();
-        sc_check(is == was, "roots.visible", r->name,
-                 "while the collector runs gc_regs[%d] is 0x%llx, `%s` was entered with 0x%llx in %s",
-                 (int)((slot_of(area, r) - area) / 8), (ull)is, NAME, (ull)was, r->name);
+        sc_check(
+            is == was, "roots.visible", r->name,
+            "while the collector runs gc_regs[%d] is 0x%llx, `%s` was entered with 0x%llx in %s",
+            (int)((slot_of(area, r) - area) / 8), (ull)is, NAME, (ull)was, r->name);
         wr(slot_of(area, r), moved);
         memcpy((char *)want + ((char *)sc_reg(r) - (char *)&sc_block), &moved, 8);
     }
@@ -206,15 +208,18 @@ void sc_check_moved(const sc_state *before, const sc_state *want)
         uint64_t was = sc_value(before, r), moved = sc_value(want, r), is = *sc_reg(r);
         if (was == moved || is == was)
             sc_check(is == moved && is == was,
-                     is == was && was != moved ? "roots.moved"
-                     : bits & FK_REG_ALLOC_DESTROYED ? "registers.nodynlink" : "registers.kept",
+                     is == was && was != moved       ? "roots.moved"
+                     : bits & FK_REG_ALLOC_DESTROYED ? "registers.nodynlink"
+                                                     : "registers.kept",
                      r->name,
                      is == was ? "`%s` keeps the old %s: 0x%llx, the collector made it 0x%llx"
                                : "`%s` does not preserve %s: 0x%llx before, 0x%llx after",
-                     NAME, r->name, is == was ? (ull)is : (ull)was, is == was ? (ull)moved : (ull)is);
+                     NAME, r->name, is == was ? (ull)is : (ull)was,
+                     is == was ? (ull)moved : (ull)is);
         else
-            sc_check(is == moved, bits & FK_REG_ALLOC_DESTROYED ? "registers.nodynlink" : "roots.moved",
-                     r->name, "`%s` returns %s = 0x%llx; it was 0x%llx, the collector made it 0x%llx",
-                     NAME, r->name, (ull)is, (ull)was, (ull)moved);
+            sc_check(is == moved,
+                     bits & FK_REG_ALLOC_DESTROYED ? "registers.nodynlink" : "roots.moved", r->name,
+                     "`%s` returns %s = 0x%llx; it was 0x%llx, the collector made it 0x%llx", NAME,
+                     r->name, (ull)is, (ull)was, (ull)moved);
     }
 }

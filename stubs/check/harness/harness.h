@@ -66,7 +66,8 @@ typedef struct {
     uint8_t overflow_words;   /* bytes that the overflow code has on the stack, its caller's return
                                * address in the last word; 0: in overflow_link */
     const char *overflow_link;
-    const char *realloc_size; /* register with caml_call_realloc_stack's argument, NULL: on the stack */
+    const char
+        *realloc_size; /* register with caml_call_realloc_stack's argument, NULL: on the stack */
     const uint8_t *c_scratch; /* offsets of words a C callee may write above its SP */
     uint8_t num_c_scratch;
 } sc_port;

@@ -159,9 +159,9 @@ void sc_go(int expected)
 }
 
 /* --- the cases ------------------------------------------------------------------ */
-static const sc_case *const groups[] = {sc_cases_gc,    sc_cases_c_call, sc_cases_start,
-                                        sc_cases_raise, sc_cases_fiber, sc_cases_chain, sc_cases_buckets,
-                                        sc_cases_table, sc_cases_sizes};
+static const sc_case *const groups[] = {sc_cases_gc,      sc_cases_c_call, sc_cases_start,
+                                        sc_cases_raise,   sc_cases_fiber,  sc_cases_chain,
+                                        sc_cases_buckets, sc_cases_table,  sc_cases_sizes};
 enum { TRACED_ROUNDS = 4 };
 enum { NUM_GROUPS = sizeof groups / sizeof groups[0] };
 
@@ -176,7 +176,8 @@ static const sc_case *nth_case(int n)
 
 static void run_once(const sc_case *c, int index, int round)
 {
-    random_state = sc_seed * 0x9e3779b97f4a7c15u ^ ((uint64_t)index << 32) ^ (uint64_t)round * 0x2545f491u;
+    random_state =
+        sc_seed * 0x9e3779b97f4a7c15u ^ ((uint64_t)index << 32) ^ (uint64_t)round * 0x2545f491u;
     if (!random_state)
         random_state = 1;
     for (int i = 0; i < 4; i++)
@@ -248,7 +249,8 @@ static void report_end(int status)
 static void run_all(const char *glob)
 {
     int total = 0, status;
-    progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    progress =
+        mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (progress == MAP_FAILED)
         exit(2);
     while (nth_case(total))

@@ -6,8 +6,8 @@
  * pass sees each instruction once, in a loop only its first turn, at the cost
  * of a signal each; single stepping through QEMU's gdbstub takes 50 times that.
  *
- * Table lines, written by stubcheck:  S name address, or  address length flags cfa ra [number=rule]...
- * flags: "-" or letters, P = call or jump that may pass a PLT entry or veneer.
+ * Table lines, written by stubcheck:  S name address, or  address length flags cfa ra
+ * [number=rule]... flags: "-" or letters, P = call or jump that may pass a PLT entry or veneer.
  * Rules are postfix: rN register, +N add, cN constant, * load, C the CFA, a add,
  * u undefined; "?" no row.
  */
@@ -269,10 +269,11 @@ static void check_row(const insn *i, const sc_state *s)
     char where[32];
     snprintf(where, sizeof where, "%llx", (unsigned long long)i->address);
     if (!cfa_right)
-        sc_check(false, "cfi.cfa", where,
-                 "at 0x%llx in `%s` the unwinding row gives CFA 0x%llx, the caller's is 0x%llx (%+lld)",
-                 (unsigned long long)i->address, sc_stubs[sc_current].name, (unsigned long long)cfa,
-                 (unsigned long long)truth[0].cfa, (long long)(cfa - truth[0].cfa));
+        sc_check(
+            false, "cfi.cfa", where,
+            "at 0x%llx in `%s` the unwinding row gives CFA 0x%llx, the caller's is 0x%llx (%+lld)",
+            (unsigned long long)i->address, sc_stubs[sc_current].name, (unsigned long long)cfa,
+            (unsigned long long)truth[0].cfa, (long long)(cfa - truth[0].cfa));
     else
         sc_check(false, "cfi.return-address", where,
                  "at 0x%llx in `%s` the unwinding row gives return address %s, it is %s",
