@@ -79,7 +79,8 @@ for line in open(os.path.join(top, "qemu-ci", "arches")):
     for feature, version in (("real-ocaml-", "5.3.0"), ("real-ocaml-5.4-", "5.4.1")):
         if os.path.exists("%s/real-ocaml-%s/%s/ok" % (cache, version, debian)):
             config.available_features.add(feature + name)
-subs += [("%python", sys.executable), ("%arches", " ".join(names)), ("%ocaml", os.path.join(top, "qemu-ci", "ocaml"))]
+subs += [("%python", sys.executable), ("%arches", " ".join(names)),
+         ("%ocaml", os.path.join(top, "qemu-ci", "ocaml"))]
 if subprocess.run([os.path.join(top, "qemu-ci", "capstone"), "--check"],
                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
     config.available_features.add("capstone")

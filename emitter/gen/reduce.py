@@ -42,7 +42,8 @@ def show(tree, out):
 
 
 def text_of(phrases, header):
-    return header + "\n".join("".join(show(p, [])) if isinstance(p, list) else p for p in phrases) + "\n"
+    return header + "\n".join("".join(show(p, [])) if isinstance(p, list) else p
+                              for p in phrases) + "\n"
 
 
 class Reducer:

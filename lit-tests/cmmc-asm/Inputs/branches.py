@@ -50,8 +50,10 @@ OVER = {
 MIB, KIB = 1 << 20, 1 << 10
 # What is near, what far: the reach of each way over, and where all kinds of statements are tried.
 REACH = {
-    "arm64": ({"bits": 32 * KIB, "branch": MIB, "float": MIB, "loop": MIB, "gc": MIB, "bound": MIB, "trap": MIB}, "bits"),
-    "power": (dict.fromkeys(["bits", "branch", "float", "loop", "gc", "bound"], 32 * KIB), "branch"),
+    "arm64": ({"bits": 32 * KIB, "branch": MIB, "float": MIB, "loop": MIB, "gc": MIB, "bound": MIB,
+               "trap": MIB}, "bits"),
+    "power": (dict.fromkeys(["bits", "branch", "float", "loop", "gc", "bound"], 32 * KIB),
+              "branch"),
     "s390x": ({"branch": 64 * KIB, "loop": 64 * KIB}, "branch"),
     # nothing short is near, and a MiB of each kind takes minutes
     "riscv64": (dict.fromkeys(["branch", "bits", "gc", "switch"], MIB), None),
@@ -70,8 +72,8 @@ def refused(arch, cc, work, functions):
     with open(base + ".cmm", "w") as f:
         f.write('; cmm lossless 1\n(data "somewhere": int 1)\n' + "".join(functions))
     for cmd in (["cmmc", "--target=" + arch, "-c", "-o", base + ".o", base + ".cmm"],
-                [cc, "-nostdlib", "-static", "-Wl,--unresolved-symbols=ignore-all", "-Wl,-e0", *(["-Wl,--no-relax"] if arch == "riscv64" else []),
-                 "-o", base, base + ".o"]):
+                [cc, "-nostdlib", "-static", "-Wl,--unresolved-symbols=ignore-all", "-Wl,-e0",
+                 *(["-Wl,--no-relax"] if arch == "riscv64" else []), "-o", base, base + ".o"]):
         p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         text = p.stdout.decode("utf-8", "replace")
         if p.returncode:
@@ -86,11 +88,13 @@ def main(arch, cc):
     pairs += [(o, b) for o in reach if o != everywhere for b in ("xor", "add")]
     bad = 0
     with tempfile.TemporaryDirectory() as work:
-        sizes = [refused(arch, cc, work, [function(o, b, n) for o, b in pairs])[1] for n in (40, 80)]
+        sizes = [refused(arch, cc, work, [function(o, b, n) for o, b in pairs])[1]
+                 for n in (40, 80)]
         for over, body in pairs:
             name = "%s.%s" % (over, body)
             each = (sizes[1][name] - sizes[0][name]) / 40
-            says, _ = refused(arch, cc, work, [function(over, body, int(reach[over] * 1.015 / each) + 2)])
+            says, _ = refused(arch, cc, work,
+                              [function(over, body, int(reach[over] * 1.015 / each) + 2)])
             if says:
                 bad += 1
                 print("%s %s: %s" % (arch, name, says))

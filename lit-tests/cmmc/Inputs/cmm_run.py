@@ -49,7 +49,8 @@ class Arch:
         self.libc = os.path.join(self.root, "usr", "lib", self.triplet)
 
     def tool(self, command, *args, **kw):
-        return run(self.ocaml + [command, "--version=" + self.version, self.name] + list(args), **kw)
+        return run(self.ocaml + [command, "--version=" + self.version, self.name] + list(args),
+                   **kw)
 
     def cmmc(self, *args, **kw):
         return run([CMMC, "--target=" + self.name, "--abi=" + self.version] + list(args), **kw)
@@ -67,7 +68,8 @@ class Arch:
         if self.native:
             cmd += ["-Wl,--dynamic-linker=" + os.path.join(self.root, self.interpreter),
                     "-Wl,-rpath," + self.libc]
-        run(cmd + ["-o", out] + objects + [os.path.join(self.lib, "libasmrun.a"), "-lm", "-lpthread"])
+        run(cmd + ["-o", out] + objects + [os.path.join(self.lib, "libasmrun.a"), "-lm",
+                                           "-lpthread"])
 
     def execute(self, program, *args, env=None, timeout=600, ok=(0,)):
         cmd = [program]

@@ -16,14 +16,16 @@ sys.path.insert(0, here)
 import cmm_run
 
 MIN, MAX = -(1 << 63), (1 << 63) - 1
-INTS = [0, 1, -1, 2, 3, -3, 7, 8, 10, 63, 64, 127, 128, -128, -129, 255, 256, 4095, 4096, -4096, 32767, 32768,
-        -32768, -32769, 65535, 65536, 1 << 31, (1 << 31) - 1, -(1 << 31), -(1 << 31) - 1, (1 << 32) - 1, 1 << 32,
-        0x123456789abcdef, 1 << 62, MAX, MIN, MIN + 1]
+INTS = [0, 1, -1, 2, 3, -3, 7, 8, 10, 63, 64, 127, 128, -128, -129, 255, 256, 4095, 4096, -4096,
+        32767, 32768, -32768, -32769, 65535, 65536, 1 << 31, (1 << 31) - 1, -(1 << 31),
+        -(1 << 31) - 1, (1 << 32) - 1, 1 << 32, 0x123456789abcdef, 1 << 62, MAX, MIN, MIN + 1]
 # Constants only: around what immediates hold.
-EDGES = [-2047, -2048, -2049, -2050, 2046, 2047, 2048, 2049, 4094, 4097, -4095, -4097, 65537, 0xfff000, 0xfff001,
-         1 << 24, -(1 << 24), 0x7fff0000, 0x7fff7fff, 0x7fff8000, -(1 << 32), -(1 << 32) - 1, -(1 << 32) + 1, (1 << 32) + 1]
-FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e10, -1e10, 9.2e18, 9.3e18, -9.223372036854775808e18, 1e300, -1e300,
-          5e-324, 2.2250738585072014e-308, float("inf"), float("-inf"), float("nan")]
+EDGES = [-2047, -2048, -2049, -2050, 2046, 2047, 2048, 2049, 4094, 4097, -4095, -4097, 65537,
+         0xfff000, 0xfff001, 1 << 24, -(1 << 24), 0x7fff0000, 0x7fff7fff, 0x7fff8000, -(1 << 32),
+         -(1 << 32) - 1, -(1 << 32) + 1, (1 << 32) + 1]
+FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e10, -1e10, 9.2e18, 9.3e18,
+          -9.223372036854775808e18, 1e300, -1e300, 5e-324, 2.2250738585072014e-308, float("inf"),
+          float("-inf"), float("nan")]
 
 
 def bits(f):
@@ -66,11 +68,12 @@ def loop(var, label, table, count, load, body):
     """Runs body with `var` going over a table."""
     return ('(let_mut "i%d/1" int 0 (catch (catch rec (exit %d) (with (%d) (if (< "i%d/1" %d) (seq '
             '(let "%s" (%s (+a "%s" (<< "i%d/1" 3))) %s) (assign "i%d/1" (+ "i%d/1" 1)) (exit %d)) (exit %d)))) '
-            '(with (%d) [])))' % (label, label, label, label, count, var, load, table, label, body, label, label, label,
-                                  label + 1, label + 1))
+            '(with (%d) [])))' % (label, label, label, label, count, var, load, table, label, body,
+                                  label, label, label, label + 1, label + 1))
 
 
-TABLE = {"w": ("op_ints", len(INTS), "load_mut int"), "f": ("op_floats", len(FLOATS), "load_mut float64")}
+TABLE = {"w": ("op_ints", len(INTS), "load_mut int"),
+         "f": ("op_floats", len(FLOATS), "load_mut float64")}
 
 
 def binary(name, op, kind, result, traps):
@@ -82,14 +85,16 @@ def binary(name, op, kind, result, traps):
     if compares:
         body.append(show("i", '(if (%s "a/2" "b/3") 5 6)' % op))
     inner = loop("b/3", 3, table, count, load, "(seq %s [])" % " ".join(body))
-    out = ['(function "op_%s" () () poll_default %s)' % (name, loop("a/2", 1, table, count, load, inner))]
+    out = ['(function "op_%s" () () poll_default %s)'
+           % (name, loop("a/2", 1, table, count, load, inner))]
     for k, c in enumerate(consts):
         parts = []
         if kind == "f" or allowed(op, c, traps):
             parts.append(show(result, '(%s "a/2" %s)' % (op, word(c))))
         if compares or op == "and":
             parts.append(show("i", '(if (%s "a/2" %s) 5 6)' % (op, word(c))))
-        parts.append(show(result, guard(op, word(c), '"a/2"', traps, '(%s %s "a/2")' % (op, word(c)))))
+        parts.append(show(result,
+                          guard(op, word(c), '"a/2"', traps, '(%s %s "a/2")' % (op, word(c)))))
         out.append('(function "op_%s_%d" () () poll_default %s)'
                    % (name, k, loop("a/2", 1, table, count, load, "(seq %s [])" % " ".join(parts))))
     return out
@@ -106,7 +111,8 @@ def program(target):
     out = ["; cmm lossless 1", '(data "op_ints": %s)' % " ".join("int %d" % i for i in INTS),
            '(data "op_floats": %s)' % " ".join("double " + bits(f) for f in FLOATS)]
     for name, op, args, result in operators():
-        out += binary(name, op, args[0], result, traps) if len(args) == 2 else unary(name, op, args[0], result)
+        out += (binary(name, op, args[0], result, traps) if len(args) == 2
+                else unary(name, op, args[0], result))
     calls = re.findall(r'\(function "(op_[^"]*)"', "\n".join(out))
     out.append('(function "camlOps.entry" () (reduce_code_size) poll_default (seq %s 1))'
                % " ".join('(app "%s" unit)' % c for c in calls))
@@ -120,7 +126,8 @@ def main(argv):
     source = os.path.join(work, "ops.cmm")
     with open(source, "w") as f:
         f.write(program(name))
-    want = cmm_run.run([cmm_run.CMMC, "--interpret", "--target=" + name, "--entry=camlOps.entry", source]).split()
+    want = cmm_run.run([cmm_run.CMMC, "--interpret", "--target=" + name, "--entry=camlOps.entry",
+                        source]).split()
     a = cmm_run.Arch(name)
     obj, exe = os.path.join(work, "ops.o"), os.path.join(work, "ops")
     a.cmmc("-c", "-o", obj, source)

@@ -46,7 +46,8 @@ def batch(archs, seed, count, options, env, keep):
             want = by_seed(cmm_run.run([cmm_run.CMMC, "--interpret", "--target=" + a.name,
                                         "--entry=" + entry, source]))
             if len(want) != count:
-                bad.append("interpreter: seeds %d to %d: %d programs" % (seed, seed + count - 1, len(want)))
+                bad.append("interpreter: seeds %d to %d: %d programs"
+                           % (seed, seed + count - 1, len(want)))
                 continue
             obj, exe = os.path.join(work, a.name + ".o"), os.path.join(work, a.name)
             a.cmmc("-c", "-o", obj, broken(source))
@@ -57,10 +58,12 @@ def batch(archs, seed, count, options, env, keep):
                 got = by_seed(a.execute(exe, env=env, timeout=300))
             except Failure as e:
                 got = {}
-                bad.append("%s: seeds %d to %d: %s" % (a.name, seed, seed + count - 1, str(e)[:300]))
+                bad.append("%s: seeds %d to %d: %s"
+                           % (a.name, seed, seed + count - 1, str(e)[:300]))
             for s in want:
                 if got and got.get(s) != want[s]:
-                    bad.append("%s: seed %s: got %s, expected %s" % (a.name, s, got.get(s), want[s]))
+                    bad.append("%s: seed %s: got %s, expected %s"
+                               % (a.name, s, got.get(s), want[s]))
     finally:
         if keep:
             print("kept in " + work)

@@ -18,7 +18,8 @@ def check(path):
     assert call["frame_size"] == (70000 if long_form else 32)
     assert ("long" in call["flags"]) == long_form and "debug" in call["flags"]
     assert call["live"] == [{"stack": 8}, {"stack": 69000 if long_form else 16}]
-    register = {"reg": 1, "name": dict(amd64="rbx", arm64="x1", power="r4", s390x="r3", riscv64="a1")[arch]}
+    register = {"reg": 1, "name": dict(amd64="rbx", arm64="x1", power="r4", s390x="r3",
+                                       riscv64="a1")[arch]}
     assert sorted(map(str, alloc["live"])) == sorted(map(str, [{"stack": 0}, register])), alloc
     assert ds[-1]["frame_size"] is None and "return_to_c" in ds[-1]["flags"] and ds[-1]["debuginfo"] is None
     if form == "A":
@@ -31,13 +32,15 @@ def check(path):
         assert call["debuginfo"] == [[{"raw": ["0x11112222", "0x33334444"]}]]
         return
     f = call["debuginfo"][0][0]
-    assert (f["file"], f["line"], f["start_char"], f["end_char"], f["raise"]) == ("sample.ml", 12, 3, 15, False)
+    assert [f[k] for k in ("file", "line", "start_char", "end_char", "raise")] == [
+        "sample.ml", 12, 3, 15, False]
     assert raised["debuginfo"][0][0]["raise"] is True
     if form in ("C", "O2"):
         g = raised["debuginfo"][0][0]
         assert (g["end_line"], g["end_char"], g["end_offset"]) == (14, 9, 29), g
         w = alloc["debuginfo"][1][0]
-        assert (w["line"], w["end_line"], w["start_char"], w["end_char"], w["end_offset"]) == (5000, 5040, 70, 130, 1500)
+        assert [w[k] for k in ("line", "end_line", "start_char", "end_char", "end_offset")] == [
+            5000, 5040, 70, 130, 1500]
 
 
 for p in sys.argv[1:]:

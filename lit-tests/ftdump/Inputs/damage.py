@@ -16,7 +16,8 @@ def batch(mode, names):
                        stderr=subprocess.DEVNULL, timeout=60)
     if p.returncode not in (0, 1, 3):
         for n in names:
-            q = subprocess.run(["ftdump", mode, n], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            q = subprocess.run(["ftdump", mode, n], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
             if q.returncode not in (0, 1, 3):
                 sys.exit("damage: ftdump %s: exit %d on %s (kept)" % (mode, q.returncode, n))
         sys.exit("damage: ftdump %s: exit %d on %s" % (mode, p.returncode, " ".join(names)))

@@ -6,7 +6,8 @@ MODES = ["--descriptors", "--summary", "--debuginfo", "--histogram", "--sizes", 
          "--recode=A", "--lookup=1", "--disassemble", "--scan", "--output-style=csv"]
 for name in sys.argv[1:]:
     for mode in MODES:
-        p = subprocess.run(["ftdump", mode, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=10)
+        p = subprocess.run(["ftdump", mode, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           timeout=10)
         err = p.stderr.decode()
         head = p.stdout.count(b"\n")  # --output-style=csv has its heading
         if p.returncode != 3 or err.count("\n") != 1 or not err.startswith("ftdump: " + name + ":") or \

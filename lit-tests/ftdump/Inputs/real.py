@@ -48,9 +48,10 @@ for base, _, names in os.walk(folder):
 for name in sorted(set(record) - set(files)):
     faults.append(name + ": on record, but not in the set")
 
-RECORDED = dict(modules="modules", empty="empty", descriptors="descriptors", debug="debug", alloc="alloc",
-                both="debug_alloc", polls="polls", combined="combined", max_allocs="max_blocks", live="live",
-                max_live="max_live", max_frame="max_frame", chains="chains", records="records", wide="wide",
+RECORDED = dict(modules="modules", empty="empty", descriptors="descriptors", debug="debug",
+                alloc="alloc", both="debug_alloc", polls="polls", combined="combined",
+                max_allocs="max_blocks", live="live", max_live="max_live", max_frame="max_frame",
+                chains="chains", records="records", wide="wide",
                 descriptor_bytes="descriptor_bytes")
 order = sorted(files)
 p = run("ftdump", "--totals", "--output-style=csv", *[files[n] for n in order])
@@ -67,7 +68,8 @@ for n in order:
             faults.append("%s: %s is %s, on record %d" % (n, a, row and row[b], record[n][a]))
     debug = int(row["debuginfo_bytes"]) + int(row["name_bytes"]) if row else -1
     if debug != record[n]["debuginfo_bytes"]:
-        faults.append("%s: debuginfo_bytes is %d, on record %d" % (n, debug, record[n]["debuginfo_bytes"]))
+        faults.append("%s: debuginfo_bytes is %d, on record %d"
+                      % (n, debug, record[n]["debuginfo_bytes"]))
 tables = sum(r["modules"] for r in record.values())
 
 p = run("ftdump", "--roundtrip", *[files[n] for n in order])
@@ -76,7 +78,8 @@ for line in p.stdout.splitlines():
     w = line.rsplit(": ", 1)[-1].split()
     same += int(w[0]) if w[1:2] == ["of"] else 0
 if p.returncode or same != tables:
-    faults.append("roundtrip: exit %d, %d of %d tables\n%s%s" % (p.returncode, same, tables, p.stdout, p.stderr))
+    faults.append("roundtrip: exit %d, %d of %d tables\n%s%s"
+                  % (p.returncode, same, tables, p.stdout, p.stderr))
 
 
 def descriptors(path, *options):
@@ -121,5 +124,6 @@ with tempfile.TemporaryDirectory() as tmp:
 
 for f in faults[:20]:
     print(f)
-print("%d files, %d tables, %d compared without symbols, %d faults" % (len(order), tables, compared, len(faults)))
+print("%d files, %d tables, %d compared without symbols, %d faults"
+      % (len(order), tables, compared, len(faults)))
 sys.exit(bool(faults))

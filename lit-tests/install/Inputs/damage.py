@@ -3,7 +3,8 @@ import os
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "second", "Inputs"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "second",
+                                "Inputs"))
 from elf import Elf            # noqa: E402
 from tables import table_symbols  # noqa: E402
 

@@ -19,7 +19,8 @@ def long_options(text):
 def said(tool):
     path = os.path.join(prefix, "bin", tool)
     calls = [[path, "--help"]] + [[path, c, "--help"] for c in COMMANDS.get(tool, ())]
-    return "".join(subprocess.run(c, stdout=subprocess.PIPE, text=True, check=True).stdout for c in calls)
+    return "".join(subprocess.run(c, stdout=subprocess.PIPE, text=True, check=True).stdout
+                   for c in calls)
 
 
 def read(*parts):

@@ -22,7 +22,8 @@ def field(number, v):
 strings = [b"", b"alloc_space", b"bytes", b"main", b"f", b"x.ml"]
 profile = field(1, field(1, 1) + field(2, 2))
 profile += field(2, field(1, varint(2) + varint(1)) + field(2, varint(48)))
-profile += field(4, field(1, 1) + field(4, field(1, 1) + field(2, 7))) + field(4, field(1, 2) + field(4, field(1, 2)))
+profile += field(4, field(1, 1) + field(4, field(1, 1) + field(2, 7)))
+profile += field(4, field(1, 2) + field(4, field(1, 2)))
 profile += field(5, field(1, 1) + field(2, 3) + field(4, 5)) + field(5, field(1, 2) + field(2, 4))
 profile += b"".join(field(6, s) for s in strings)
 

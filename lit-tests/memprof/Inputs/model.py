@@ -10,7 +10,8 @@ import cmm_program as cmm
 
 arch, build, top, out = sys.argv[1:5]
 TRACKER = ["on_alloc_minor", "on_alloc_major", "on_promote", "on_dealloc_minor", "on_dealloc_major"]
-FUNCTIONS = {"model_alloc_small": "make_small", "model_alloc_large": "make_large", "model_thread": "thread"}
+FUNCTIONS = {"model_alloc_small": "make_small", "model_alloc_large": "make_large",
+             "model_thread": "thread"}
 SIZES = range(1, 13)
 
 rng = random.Random(1)
@@ -18,7 +19,8 @@ shapes = [(a,) for a in SIZES] + [(a, b) for a in SIZES for b in SIZES]
 shapes += [tuple(rng.choices(SIZES, k=rng.randint(3, 5))) for _ in range(150)]
 with open(out + ".cmm", "w") as f:
     for i, s in enumerate(shapes):
-        print(cmm.blocks("shape_%d" % i, s), cmm.closure("closure_%d" % i, "shape_%d" % i), sep="\n", file=f)
+        print(cmm.blocks("shape_%d" % i, s), cmm.closure("closure_%d" % i, "shape_%d" % i),
+              sep="\n", file=f)
     for name in TRACKER:
         print(cmm.closure("closure_" + name, name), file=f)
     for name, code in FUNCTIONS.items():

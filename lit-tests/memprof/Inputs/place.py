@@ -43,12 +43,15 @@ def shapes():
 all_shapes = shapes()
 with open(out + ".cmm", "w") as f:
     for i, s in enumerate(all_shapes):
-        print(cmm.blocks("place_%d" % i, s), cmm.closure("closure_%d" % i, "place_%d" % i), sep="\n", file=f)
+        print(cmm.blocks("place_%d" % i, s), cmm.closure("closure_%d" % i, "place_%d" % i),
+              sep="\n", file=f)
     for name in sorted(set(TRACKER)):
         print(cmm.closure("closure_" + name, name), file=f)
-    print('(data int %d global "place_tracker" "place_tracker":' % (len(TRACKER) << 10 | 3 << 8), file=f)
+    print('(data int %d global "place_tracker" "place_tracker":' % (len(TRACKER) << 10 | 3 << 8),
+          file=f)
     print("\n".join(' addr "closure_%s"' % name for name in TRACKER), ")", file=f)
-    print(cmm.closure_table("place_closures", ["closure_%d" % i for i in range(len(all_shapes))]), file=f)
+    print(cmm.closure_table("place_closures", ["closure_%d" % i for i in range(len(all_shapes))]),
+          file=f)
     print(cmm.size_table("place_sizes", all_shapes), file=f)
 
 inputs = os.path.dirname(os.path.abspath(__file__))

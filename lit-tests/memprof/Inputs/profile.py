@@ -68,7 +68,8 @@ def pprof(data, live):
     strings = [s.decode() for s in p[6]]
     assert strings[0] == ""
     types = [tuple(strings[many(t)[k][0]] for k in (1, 2)) for t in p[1]]
-    assert types == [("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"), ("inuse_space", "bytes")], types
+    assert types == [("alloc_objects", "count"), ("alloc_space", "bytes"),
+                     ("inuse_objects", "count"), ("inuse_space", "bytes")], types
     functions = {many(f)[1][0]: strings[many(f)[2][0]] for f in p[5]}
     locations = {}
     for l in map(many, p[4]):

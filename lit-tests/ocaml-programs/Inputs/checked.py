@@ -23,13 +23,15 @@ import compare
 from compare import cmm_run
 
 # Each check alone, then together; N is the period.
-MODES = ("gc=N", "major=N", "compact=N", "gc=N,move", "gc=N,roots", "gc=N,heap", "gc=N,lengths", "gc=N,stubs",
-         "gc=N,seed=1", "all=N", "all=N,seed=2", "major=N,roots,heap", "compact=N,move,roots,lengths,stubs")
+MODES = ("gc=N", "major=N", "compact=N", "gc=N,move", "gc=N,roots", "gc=N,heap", "gc=N,lengths",
+         "gc=N,stubs", "gc=N,seed=1", "all=N", "all=N,seed=2", "major=N,roots,heap",
+         "compact=N,move,roots,lengths,stubs")
 
 # Program: period of minor collections, and of those that look at the whole heap; (1, 1) if not here.
 # Each collection walks p_deep's 200,000 frames; the others allocate 20,000 to 2,000,000 times.
-PERIODS = {"p_deep": (1009, 20011), "p_lists": (7, 1009), "p_trees": (7, 1009), "p_arrays": (1, 101),
-           "p_domains": (1, 29), "p_fused": (3, 307), "p_gc": (1, 101), "p_maps": (1, 101)}
+PERIODS = {"p_deep": (1009, 20011), "p_lists": (7, 1009), "p_trees": (7, 1009),
+           "p_arrays": (1, 101), "p_domains": (1, 29), "p_fused": (3, 307), "p_gc": (1, 101),
+           "p_maps": (1, 101)}
 
 ENVIRONMENT = {"OCAMLRUNPARAM": "s=256,l=4M"}
 
@@ -48,7 +50,8 @@ def build(arch, names, work):
     compare.compile_ours(arch, names, work)
     folder = os.path.join(cmm_run.BUILD, arch.name, "asmrun-" + arch.version)
     for n in names:
-        arch.tool("ocamlopt", "-g", "-runtime-variant", "_fk", "-I", folder, "-o", n + ".ours", n + ".cmx", cwd=work)
+        arch.tool("ocamlopt", "-g", "-runtime-variant", "_fk", "-I", folder, "-o", n + ".ours",
+                  n + ".cmx", cwd=work)
 
 
 def used():
@@ -63,8 +66,8 @@ def run(arch, program, mode=None):
         env["FRAMEKIT_CHECK"] = mode
     began = used()
     try:
-        r = subprocess.run(arch.ocaml + ["run", "--version=" + arch.version, arch.name, program], env=env,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
+        r = subprocess.run(arch.ocaml + ["run", "--version=" + arch.version, arch.name, program],
+                           env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
     except subprocess.TimeoutExpired:
         return ("timeout", b""), "", used() - began
     return (r.returncode, r.stdout), r.stderr.decode(errors="replace"), used() - began
@@ -84,7 +87,8 @@ def main():
     k, n = map(int, a.slice.split("/"))
     pairs = [(p, m) for p in compare.program_names(None, []) for m in MODES][k::n]
     only = a.only.split(",") if a.only else None
-    pairs = [(p, m) for p, m in pairs if fnmatch.fnmatch(m, a.modes) and (not only or p[2:] in only)]
+    pairs = [(p, m) for p, m in pairs if fnmatch.fnmatch(m, a.modes)
+             and (not only or p[2:] in only)]
     names = sorted({p for p, _ in pairs})
     work = cmm_run.workdir("checked")
     build(arch, names, work)
@@ -97,12 +101,14 @@ def main():
             print("%6.2f s %s %s" % (seconds, p, checks(p, m)), flush=True)
         if got == want[p]:
             return True
-        print("%s under %s: exit code %s, real %s\n%s" % (p, checks(p, m), got[0], want[p][0], err[:2000]))
+        print("%s under %s: exit code %s, real %s\n%s"
+              % (p, checks(p, m), got[0], want[p][0], err[:2000]))
         return False
 
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         same = list(pool.map(one, pairs))
-    print("%d programs, %d runs under checks, %d differences" % (len(names), len(same), same.count(False)))
+    print("%d programs, %d runs under checks, %d differences"
+          % (len(names), len(same), same.count(False)))
     cmm_run.remove(work)
     return same.count(False) != 0
 

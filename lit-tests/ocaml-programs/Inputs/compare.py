@@ -34,7 +34,8 @@ def compile_ours(arch, names, work):
         os.makedirs(scratch, exist_ok=True)
         shutil.copy(os.path.join(here, n + ".ml"), scratch)
         cmm = os.path.join(work, n + ".cmm")
-        cmm_run.run([DUMP, "--version=" + arch.version, arch.name, cmm, "-g", "-w", "-a", "-c", n + ".ml"], cwd=scratch)
+        cmm_run.run([DUMP, "--version=" + arch.version, arch.name, cmm, "-g", "-w", "-a", "-c",
+                     n + ".ml"], cwd=scratch)
         arch.cmmc("-g", "-c", "-o", os.path.join(work, n + ".o"), cmm)
 
 
@@ -77,7 +78,8 @@ def compare_all(arch, work):
     want = output(arch, work, "real", "")
     bad = compare("ours", want, output(arch, work, "ours", ""))
     bad += compare("our start-up unit", want, output(arch, work, "ours-startup", ""))
-    return bad + compare("small nursery", output(arch, work, "real", "s=256"), output(arch, work, "ours", "s=256"))
+    return bad + compare("small nursery", output(arch, work, "real", "s=256"),
+                         output(arch, work, "ours", "s=256"))
 
 
 def program_names(only, without):

@@ -59,7 +59,8 @@ def mean(values):
 
 def report(name, rows):
     """Prints the table of an architecture; the list of broken limits."""
-    print("%-8s %-14s %7s %7s %7s   instructions of ocamlopt's own code" % (name, "", "whole", "own", "size"))
+    print("%-8s %-14s %7s %7s %7s   instructions of ocamlopt's own code"
+          % (name, "", "whole", "own", "size"))
     for n, r, real in rows:
         print("%-8s %-14s %7.3f %7.3f %7.3f   %d" % (name, n, *r, real[1]))
     bad = []

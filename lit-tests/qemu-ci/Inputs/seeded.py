@@ -52,7 +52,8 @@ def copy_tree(top, build, to):
     os.mkdir(os.path.join(to, "build"))
     for n in sorted(os.listdir(build)):
         if n not in ("check", "fuzz", "lit", "run"):
-            subprocess.run(["cp", "-a", os.path.join(build, n), os.path.join(to, "build", "")], check=True)
+            subprocess.run(["cp", "-a", os.path.join(build, n), os.path.join(to, "build", "")],
+                           check=True)
 
 
 class Seed:
@@ -78,11 +79,13 @@ class Seed:
 def red_on_terminal(text):
     rows = [re.split(r"  +", line) for line in text.splitlines()]
     heads = next(r for r in rows if r[0] == "suite")
-    return {(r[0], heads[i]) for r in rows if len(r) == len(heads) for i, c in enumerate(r) if "FAILED" in c}
+    return {(r[0], heads[i]) for r in rows if len(r) == len(heads) for i, c in enumerate(r)
+            if "FAILED" in c}
 
 
 def red_in_junit(path):
-    return {tuple(s.get("name").split(".")) for s in ET.parse(path).getroot() if s.get("failures") != "0"}
+    return {tuple(s.get("name").split(".")) for s in ET.parse(path).getroot()
+            if s.get("failures") != "0"}
 
 
 def red_in_html(path):
@@ -94,7 +97,8 @@ def red_in_html(path):
     red = set()
     for row in rows[1:]:
         suite, *cells = re.split(r"<td class=", row)
-        red |= {(suite[4:].strip(), heads[i + 1]) for i, c in enumerate(cells) if c.startswith("failed")}
+        red |= {(suite[4:].strip(), heads[i + 1]) for i, c in enumerate(cells)
+                if c.startswith("failed")}
     return red, set(html.unescape(c) for c in re.findall(r"<code>(.*?)</code>", text))
 
 
@@ -106,7 +110,8 @@ def run(top, command):
 
 def hold(what, seen, expected, output):
     if seen != expected:
-        sys.exit("%s\nseeded: %s: %s instead of %s" % (output, what, sorted(seen), sorted(expected)))
+        sys.exit("%s\nseeded: %s: %s instead of %s"
+                 % (output, what, sorted(seen), sorted(expected)))
 
 
 def try_seed(top, arch, kind):
@@ -126,7 +131,8 @@ def try_seed(top, arch, kind):
         again = run(top, said.pop())
         hold("exit status of the command", {again.returncode}, {1}, again.stdout)
         hold("cell of the command", red_on_terminal(again.stdout), cell, again.stdout)
-    print("%s %s: %s.%s red, alone, reproduced (%.0f s)" % (arch, kind, suite, arch, time.time() - started),
+    print("%s %s: %s.%s red, alone, reproduced (%.0f s)"
+          % (arch, kind, suite, arch, time.time() - started),
           flush=True)
 
 

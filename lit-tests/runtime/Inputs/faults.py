@@ -51,8 +51,8 @@ class Program:
         os.makedirs(self.folder, exist_ok=True)
         shutil.copy(os.path.join(here, name + ".ml"), self.folder)
         runtime = os.path.join(BUILD, arch, "asmrun-5.3")
-        subprocess.run([OCAML, "ocamlopt", arch, "-g", "-w", "-a", "-runtime-variant", "_fk", "-I", runtime,
-                        name + ".ml", "-o", "prog"], cwd=self.folder, check=True)
+        subprocess.run([OCAML, "ocamlopt", arch, "-g", "-w", "-a", "-runtime-variant", "_fk", "-I",
+                        runtime, name + ".ml", "-o", "prog"], cwd=self.folder, check=True)
         self.path = os.path.join(self.folder, "prog")
         self.patience = 300
         began = time.monotonic()
@@ -68,8 +68,9 @@ class Program:
         if not checks:
             del env["FRAMEKIT_CHECK"]
         try:
-            r = subprocess.run([OCAML, "run", self.arch, path or self.path], env=env, cwd=self.folder,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=self.patience)
+            r = subprocess.run([OCAML, "run", self.arch, path or self.path], env=env,
+                               cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               timeout=self.patience)
         except subprocess.TimeoutExpired:
             return ("timeout", b""), ""
         return (r.returncode, r.stdout), r.stderr.decode(errors="replace")
@@ -91,7 +92,8 @@ class Program:
     def faults(self, census):
         found = {}
         for kind in KINDS:
-            out = subprocess.run([SEED, "--list", self.path, kind], stdout=subprocess.PIPE, check=True)
+            out = subprocess.run([SEED, "--list", self.path, kind], stdout=subprocess.PIPE,
+                                 check=True)
             places = [line.split() for line in out.stdout.decode().splitlines()]
             found[kind] = [Fault(self, kind, site, where) for site, where in places
                            if met(kind, census.get(site), where)]
@@ -138,7 +140,8 @@ def unedited(p):
 def draw(per_program, count, rng):
     chosen = []
     for kind in KINDS:
-        pool = sorted((f for found in per_program for f in found[kind]), key=lambda f: (f.program.name,) + f[1:])
+        pool = sorted((f for found in per_program for f in found[kind]),
+                      key=lambda f: (f.program.name,) + f[1:])
         rng.shuffle(pool)
         chosen += pool[:count]
     return chosen
@@ -150,13 +153,15 @@ def summary(arch, results):
         of_kind = [r for r in results if r.fault.kind == kind]
         matter = [r for r in of_kind if r.matters]
         reported = sum(r.reported for r in matter)
-        print("%s: %s: %d seeded, %d matter, %d reported" % (arch, kind, len(of_kind), len(matter), reported))
+        print("%s: %s: %d seeded, %d matter, %d reported"
+              % (arch, kind, len(of_kind), len(matter), reported))
         bad += len(matter) - reported
     print("%s: %d reports of a block that moved or died, %d say who made it" %
           (arch, sum(r.about for r in results), sum(r.origin for r in results)))
     total = sum(r.matters for r in results)
     rate = 100.0 * (total - bad) / max(total, 1)
-    print("%s: total: %d seeded, %d matter, %d reported, %.1f %%" % (arch, len(results), total, total - bad, rate))
+    print("%s: total: %d seeded, %d matter, %d reported, %.1f %%"
+          % (arch, len(results), total, total - bad, rate))
     return rate
 
 
@@ -179,7 +184,8 @@ def main():
     for r in results:
         missed = r.matters and not r.reported
         if missed or a.verbose:
-            print("%s: %s %s %s/%s: matters %s, %s" % ("MISSED" if missed else "seen", r.fault.program.name,
+            print("%s: %s %s %s/%s: matters %s, %s"
+                  % ("MISSED" if missed else "seen", r.fault.program.name,
                   r.fault.kind, r.fault.site, r.fault.where, r.matters, r.report))
     rate = summary(a.arch, results)
     sys.exit(0 if rate >= 98 and all(clean) else 1)

@@ -20,7 +20,8 @@ class Differ:
             return
         self.count += 1
         if self.count <= SHOWN:
-            print("%s: %s: %s: second decoder %r, ftdump %r" % (self.path, where, what, ours, theirs))
+            print("%s: %s: %s: second decoder %r, ftdump %r"
+                  % (self.path, where, what, ours, theirs))
 
 
 def images_of(document):

@@ -46,7 +46,8 @@ def show(elf, table):
             if table.opaque:
                 print("    record %#x" % record)
             else:
-                print("    " + (" <- ".join(map(frame_text, table.debuginfo.chain(record))) or "none"))
+                print("    " + (" <- ".join(map(frame_text, table.debuginfo.chain(record)))
+                                or "none"))
 
 
 FIELDS = ("modules empty descriptors debug alloc both polls combined max_allocs live max_live max_frame "

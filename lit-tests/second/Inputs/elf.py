@@ -16,7 +16,8 @@ STT_FUNC = 2
 RELOCATIONS = {
     "i386": {1: (4, "abs"), 2: (4, "pc"), 8: (4, "base")},
     "armhf": {2: (4, "abs"), 3: (4, "pc"), 23: (4, "base")},
-    "amd64": {1: (8, "abs"), 2: (4, "pc"), 8: (8, "base"), 10: (4, "abs"), 6: (8, "abs"), 24: (8, "pc")},
+    "amd64": {1: (8, "abs"), 2: (4, "pc"), 8: (8, "base"), 10: (4, "abs"), 6: (8, "abs"),
+              24: (8, "pc")},
     "arm64": {257: (8, "abs"), 1027: (8, "base"), 261: (4, "pc"), 260: (8, "pc"), 258: (4, "abs")},
     "power": {38: (8, "abs"), 22: (8, "base"), 26: (4, "pc"), 44: (8, "pc"), 1: (4, "abs")},
     "s390x": {22: (8, "abs"), 12: (8, "base"), 5: (4, "pc"), 23: (8, "pc"), 4: (4, "abs")},
@@ -177,14 +178,16 @@ class Elf:
 
     def apply(self, sec, region):
         rela = sec.type == SHT_RELA
-        form = {(8, True): "QQq", (8, False): "QQ", (4, True): "IIi", (4, False): "II"}[self.word, rela]
+        forms = {(8, True): "QQq", (8, False): "QQ", (4, True): "IIi", (4, False): "II"}
+        form = forms[self.word, rela]
         width = struct.calcsize("<" + form)
         symbols = self.tables.get(sec.link, [])
         known = RELOCATIONS[self.arch]
         for at in range(sec.offset, sec.offset + sec.size, width):
             f = self.unpack(form, at)
             place, info = f[0], f[1]
-            number, kind = (info >> 32, info & 0xffffffff) if self.word == 8 else (info >> 8, info & 255)
+            bits = 32 if self.word == 8 else 8
+            number, kind = info >> bits, info & ((1 << bits) - 1)
             if region is not None:
                 place += region.addr
             self.relocation_places.append(place)

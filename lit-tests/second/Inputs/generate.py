@@ -287,7 +287,8 @@ def module_truths(draw, count):
             t = Truth()
             t.frame_size = None
         else:
-            t = draw.descriptor(draw.gen == "O3" and draw.arch in HOT and i > 0 and draw.rng.random() < 0.7)
+            t = draw.descriptor(draw.gen == "O3" and draw.arch in HOT and i > 0
+                                and draw.rng.random() < 0.7)
         t.retaddr = place
         truths.append(t)
     return truths
@@ -301,9 +302,10 @@ def program(seed, generation, arch):
     for name, count in (("First", 60), ("Empty", 0), ("Mod__Inner", 25)):
         code, symbol = "caml%s%scode" % (name, sep), "caml%s%sframetable" % (name, sep)
         truths = module_truths(draw, count)
-        text += ["\t.text", "\t.balign 16", "\t.globl %s" % code, "\t.type %s, %%function" % code, "%s:" % code,
-                 "\t.space %d" % FUNCTION_BYTES, "\t.size %s, . - %s" % (code, code)]
+        text += ["\t.text", "\t.balign 16", "\t.globl %s" % code, "\t.type %s, %%function" % code,
+                 "%s:" % code, "\t.space %d" % FUNCTION_BYTES, "\t.size %s, . - %s" % (code, code)]
         text += ["\t.data", "\t.balign 8", "\t.globl %s" % symbol, "%s:" % symbol]
-        text += Encoder(draw, symbol, code, truths).text.lines + ["\t.size %s, . - %s" % (symbol, symbol)]
+        text += Encoder(draw, symbol, code, truths).text.lines
+        text.append("\t.size %s, . - %s" % (symbol, symbol))
         truth[symbol] = truths
     return "\n".join(text) + "\n", truth

@@ -21,13 +21,15 @@ def frame_fields(f):
 def found(elf, table, d):
     chains = None
     if d.debug is not None and not table.opaque:
-        chains = [[frame_fields(f) for f in table.debuginfo.chain(r)] if r else None for r in d.debug]
+        chains = [[frame_fields(f) for f in table.debuginfo.chain(r)] if r else None
+                  for r in d.debug]
     start = elf.functions_at(d.retaddr - 1)[1]
     return (d.retaddr - start, d.frame_size, d.flags, list(d.live), d.allocs, chains, d.form)
 
 
 def meant(t, opaque):
-    return (t.retaddr, t.frame_size, t.flags, list(t.live), t.allocs, None if opaque else t.chains, t.form)
+    return (t.retaddr, t.frame_size, t.flags, list(t.live), t.allocs, None if opaque else t.chains,
+            t.form)
 
 
 def check_second(elf, tables, truth, generation):
@@ -45,7 +47,8 @@ def check_second(elf, tables, truth, generation):
                                                       found(elf, table, d)))
                 wrong += 1
         if table.num != len(truth[table.symbol]) or table.symbol_size != table.end - table.address:
-            print("%s: %d descriptors, %d bytes of %d" % (table.symbol, table.num, table.end - table.address,
+            print("%s: %d descriptors, %d bytes of %d"
+                  % (table.symbol, table.num, table.end - table.address,
                                                       table.symbol_size))
             wrong += 1
     return wrong

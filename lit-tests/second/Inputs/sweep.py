@@ -47,7 +47,8 @@ def native_files(folder):
 
 
 def short_name(path):
-    return re.sub(r"^usr/lib/([a-z0-9_]+-linux-gnu/)?ocaml/([0-9.]+/)?", "lib/", re.sub("^usr/bin/", "bin/", path))
+    return re.sub(r"^usr/lib/([a-z0-9_]+-linux-gnu/)?ocaml/([0-9.]+/)?", "lib/",
+                  re.sub("^usr/bin/", "bin/", path))
 
 
 def decode(path, generation):
@@ -62,7 +63,8 @@ def decode(path, generation):
 
 
 def line_of(suite, arch, name, n):
-    return " ".join(["%-8s %-7s %-40s" % (suite, arch, name)] + ["%s=%d" % (f, n[f]) for f in FIELDS]) + "\n"
+    return " ".join(["%-8s %-7s %-40s" % (suite, arch, name)]
+                    + ["%s=%d" % (f, n[f]) for f in FIELDS]) + "\n"
 
 
 def sweep(args):

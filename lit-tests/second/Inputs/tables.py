@@ -194,12 +194,14 @@ def short_body(r, d):
     else:
         regs = []
     slots = r.take_many("B", (d.frame_size // 8 + 7) // 8)
-    d.live = regs + [("stack", 8 * i) for i in range(d.frame_size // 8) if slots[i // 8] >> (i % 8) & 1]
+    d.live = regs + [("stack", 8 * i) for i in range(d.frame_size // 8)
+                     if slots[i // 8] >> (i % 8) & 1]
     if d.flags & DEBUG:
         d.debug = debug_slots(r, len(d.allocs) if d.flags & ALLOC else 1)
 
 
-DESCRIPTOR = {"A": descr_a, "B": descr_b, "C": descr_b, "O1": descr_o1, "O2": descr_o2, "O3": descr_o3}
+DESCRIPTOR = {"A": descr_a, "B": descr_b, "C": descr_b, "O1": descr_o1, "O2": descr_o2,
+              "O3": descr_o3}
 
 
 # --- debuginfo -----------------------------------------------------------------------
@@ -374,4 +376,5 @@ def read_tables(elf, generation):
 
 
 KINDS = {1: "relocatable", 2: "executable", 3: "shared"}
-__all__ = ["Table", "read_tables", "detect", "REGISTERS", "GENERATIONS", "KINDS", "ET_REL", "DEBUG", "ALLOC"]
+__all__ = ["Table", "read_tables", "detect", "REGISTERS", "GENERATIONS", "KINDS", "ET_REL", "DEBUG",
+           "ALLOC"]

@@ -13,7 +13,8 @@ def write(b):
 
 def check(b, name):
     write(b)
-    r = subprocess.run(["stubcheck", "--seconds=1", "--fast", target], capture_output=True, timeout=60)
+    r = subprocess.run(["stubcheck", "--seconds=1", "--fast", target], capture_output=True,
+                       timeout=60)
     assert r.returncode in (0, 1, 2, 3), (name, r.returncode, r.stderr)
 
 

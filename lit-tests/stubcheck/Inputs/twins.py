@@ -13,8 +13,8 @@ tool = lambda name: (cc[:-3] + name) if cc != "gcc" else name
 
 PORTS = {
     "amd64": dict(ints="rax rbx rdi rsi rdx rcx r8 r9 r12 r13 r10 r11 rbp".split(), dead=["r11"],
-                  floats=["xmm%d" % i for i in range(16)], int="add $8, %%%s", float="xorps %%%s, %%%s",
-                  jump="jmp real_gc", double=True),
+                  floats=["xmm%d" % i for i in range(16)], int="add $8, %%%s",
+                  float="xorps %%%s, %%%s", jump="jmp real_gc", double=True),
     "arm64": dict(ints=["x%d" % i for i in list(range(16)) + list(range(19, 26))], dead=["x8"],
                   floats=["d%d" % i for i in range(32)], int="add %s, %s, 8", float="fneg %s, %s",
                   jump="b real_gc"),
@@ -22,10 +22,12 @@ PORTS = {
                   floats=["f%d" % i for i in range(32)], int="addi %s, %s, 8", float="fneg %s, %s",
                   jump="b real_gc", strip=True,
                   entry="0: addis 2,12,.TOC.-0b@ha; addi 2,2,.TOC.-0b@l; .localentry caml_call_gc,.-caml_call_gc;"),
-    "s390x": dict(ints="r2 r3 r4 r5 r6 r7 r8 r9 r12".split(), dead=[], floats=["f%d" % i for i in range(15)],
-                  int="aghi %%%s, 8", float="lcdfr %%%s, %%%s", jump="jg real_gc"),
+    "s390x": dict(ints="r2 r3 r4 r5 r6 r7 r8 r9 r12".split(), dead=[],
+                  floats=["f%d" % i for i in range(15)], int="aghi %%%s, 8",
+                  float="lcdfr %%%s, %%%s", jump="jg real_gc"),
     "riscv64": dict(ints="a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 t2 t3 t4 t5 t6 s0".split(), dead=["t2"],
-                    floats=["f%s%d" % (c, i) for c, n in (("t", 12), ("s", 12), ("a", 8)) for i in range(n)],
+                    floats=["f%s%d" % (c, i) for c, n in (("t", 12), ("s", 12), ("a", 8))
+                            for i in range(n)],
                     int="addi %s, %s, 8", float="fneg.d %s, %s", jump="j real_gc"),
 }
 p = PORTS[arch]
@@ -36,7 +38,8 @@ subprocess.check_call([tool("objcopy"), "--redefine-sym", "caml_call_gc=real_gc"
 
 
 def check(path):
-    out = subprocess.run(["stubcheck", "--no-trace", "--output-style=json", path], capture_output=True)
+    out = subprocess.run(["stubcheck", "--no-trace", "--output-style=json", path],
+                         capture_output=True)
     (o,) = json.loads(out.stdout)["objects"]
     return [(v["stub"], v["rule"], v["subject"]) for v in o["violations"]
             if not v["note"] and v["rule"] != "frametable.code-range"]

@@ -34,7 +34,8 @@ class Frames:
         self.elf, self.fdes = elf, []
         data, shoff = elf.data, struct.unpack_from(elf.end + "Q", elf.data, 40)[0]
         shentsize, shnum, shstrndx = struct.unpack_from(elf.end + "HHH", data, 58)
-        headers = [struct.unpack_from(elf.end + "IIQQQQ", data, shoff + i * shentsize) for i in range(shnum)]
+        headers = [struct.unpack_from(elf.end + "IIQQQQ", data, shoff + i * shentsize)
+                   for i in range(shnum)]
         for name, _, _, addr, off, size in headers:
             at = headers[shstrndx][4] + name
             if data[at:data.index(0, at)] == b".eh_frame":
@@ -92,7 +93,8 @@ class Frames:
                 elif op in (2, 3, 4):
                     out.append((pc, cfa, ra))
                     size = {2: 1, 3: 2, 4: 4}[op]
-                    pc += int.from_bytes(data[p:p + size], "little" if self.elf.end == "<" else "big") * align
+                    order = "little" if self.elf.end == "<" else "big"
+                    pc += int.from_bytes(data[p:p + size], order) * align
                     p += size
                 elif op == 0x0a:
                     kept.append((cfa, ra))
@@ -316,7 +318,8 @@ def main(ftdump, path, seed="1"):
     found = run(ftdump, "--verify=cfi", path)["findings"]
     bad = {x["descriptor"]["address"] if "descriptor" in x else x["place"] for x in found}
     rows = [d for d in points if d["address"] not in bad and module_of[d["address"]] not in bad]
-    rows = random.sample(rows, min(MOST, len(rows) // 8))  # most of a module must be left to judge it
+    # most of a module must be left to judge it
+    rows = random.sample(rows, min(MOST, len(rows) // 8))
     some = random.sample(points, min(MOST, len(points)))
     unit = 16 if UNIT[arch] == 4 else 8
     lines = b".debug_line\0" in clean

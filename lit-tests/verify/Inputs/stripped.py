@@ -31,7 +31,8 @@ def without_symbols(data):
 def verify(ftdump, path):
     p = subprocess.run([ftdump, "--output-style=json", "--verify", path], stdout=subprocess.PIPE)
     doc = json.loads(p.stdout)
-    said = {(x["rule"], x["verdict"], x.get("descriptor", {}).get("address")) for x in doc["findings"]}
+    said = {(x["rule"], x["verdict"], x.get("descriptor", {}).get("address"))
+            for x in doc["findings"]}
     rules = {r["rule"]: r["ok"] + r["wrong"] + r["suspect"] for r in doc["rules"]}
     return said, rules
 
@@ -46,10 +47,13 @@ def compare(ftdump, path):
     said_bare, decided_bare = verify(ftdump, copy)
     os.unlink(copy)
     extra = said_bare - said
-    short = [r for r, share in SHARES.items() if decided_bare[r] < share * decided[r] or not decided[r]]
-    print("%s: %d findings with symbols, %d more without" % (os.path.basename(path), len(said), len(extra)))
+    short = [r for r, share in SHARES.items() if decided_bare[r] < share * decided[r]
+             or not decided[r]]
+    print("%s: %d findings with symbols, %d more without"
+          % (os.path.basename(path), len(said), len(extra)))
     for rule in SHARES:
-        print("  %-16s %6d of %6d%s" % (rule, decided_bare[rule], decided[rule], " FAIL" * (rule in short)))
+        print("  %-16s %6d of %6d%s"
+              % (rule, decided_bare[rule], decided[rule], " FAIL" * (rule in short)))
     for x in sorted(extra, key=str)[:20]:
         print("  only without symbols: %s %s %s" % x)
     return len(extra) + len(short)

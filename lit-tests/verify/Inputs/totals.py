@@ -31,8 +31,8 @@ def files(root):
 
 
 def run(ftdump, path):
-    p = subprocess.run([ftdump, "--verify=" + GROUPS, "--error-display=summary", path], stdout=subprocess.PIPE,
-                       stderr=subprocess.PIPE, universal_newlines=True)
+    p = subprocess.run([ftdump, "--verify=" + GROUPS, "--error-display=summary", path],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if p.returncode not in (0, 1, 2) and "no frametable" not in p.stderr:
         raise SystemExit("%s: exit %d: %s" % (path, p.returncode, p.stderr))
     return kind(path), p.stdout

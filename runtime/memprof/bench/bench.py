@@ -23,7 +23,8 @@ def make(work):
     place = link(work, "ours", [ours])
     for pad in range(0, LINE, 4):
         with open(os.path.join(work, "pad.s"), "w") as f:
-            f.write(".section .text.unlikely,\"ax\"\n.skip %d\n.section .note.GNU-stack\n" % (LINE + pad))
+            f.write(".section .text.unlikely,\"ax\"\n.skip %d\n.section .note.GNU-stack\n"
+                    % (LINE + pad))
         subprocess.run(["as", "-o", "pad.o", "pad.s"], cwd=work, check=True)
         if link(work, "real", ["pad.o"]) == place:
             return
@@ -32,13 +33,17 @@ def make(work):
 
 def link(work, name, extra):
     """Where in a cache line the loop of conses is: half a nanosecond depends on it."""
-    subprocess.run([ocaml, "ocamlopt", "amd64", "-w", "-a", "-o", name] + extra + ["bench.ml"], cwd=work, check=True)
-    symbols = subprocess.run(["nm", name], cwd=work, check=True, capture_output=True, text=True).stdout
-    return next(int(line.split()[0], 16) % LINE for line in symbols.splitlines() if ".cons_" in line)
+    subprocess.run([ocaml, "ocamlopt", "amd64", "-w", "-a", "-o", name] + extra + ["bench.ml"],
+                   cwd=work, check=True)
+    symbols = subprocess.run(["nm", name], cwd=work, check=True, capture_output=True,
+                             text=True).stdout
+    return next(int(line.split()[0], 16) % LINE for line in symbols.splitlines()
+                if ".cons_" in line)
 
 
 def run(work, program, workload, best):
-    out = subprocess.run([ocaml, "run", "amd64", "./" + program, workload], cwd=work, check=True, capture_output=True, text=True)
+    out = subprocess.run([ocaml, "run", "amd64", "./" + program, workload], cwd=work, check=True,
+                         capture_output=True, text=True)
     for line in out.stdout.splitlines():
         name, rate, ns = line.split()
         key = (name, float(rate))
@@ -46,7 +51,8 @@ def run(work, program, workload, best):
 
 
 def rows(best):
-    real, ours = ({k: statistics.median(v) if k[0] == "tree-ratio" else min(v) for k, v in best[p].items()}
+    real, ours = ({k: statistics.median(v) if k[0] == "tree-ratio" else min(v)
+                   for k, v in best[p].items()}
                   for p in ("real", "ours"))
     for (name, rate), ns in sorted(ours.items()):
         if name.startswith("cons") and rate:
@@ -54,11 +60,13 @@ def rows(best):
     assert ours["tree", 0.0] >= 10, "the trees are too fast to tell"
     ratio = ours["tree-ratio", 1e-4]
     yield "tree 1e-4 over off", ours["tree", 0.0], ours["tree", 0.0] * ratio, ratio, 1.02
-    yield ("minor with 1e6 old, us", real["minor-with-old", 1.0] / 1000, ours["minor-with-old", 1.0] / 1000,
+    yield ("minor with 1e6 old, us", real["minor-with-old", 1.0] / 1000,
+           ours["minor-with-old", 1.0] / 1000,
            (ours["minor-with-old", 1.0] + 1000) / (real["minor-with-old", 1.0] + 1000), 1.10)
     yield ("major cycle, an entry", real["cycle-entry", 1.0], ours["cycle-entry", 1.0],
            ours["cycle-entry", 1.0] / real["cycle-entry", 1.0], 0.5)
-    yield "bytes per entry", real["bytes-per-entry", 1.0], ours["bytes-per-entry", 1.0], ours["bytes-per-entry", 1.0], 32
+    size = ours["bytes-per-entry", 1.0]
+    yield "bytes per entry", real["bytes-per-entry", 1.0], size, size, 32
 
 
 with tempfile.TemporaryDirectory() as work:
@@ -72,5 +80,6 @@ over = 0
 print("%-24s %10s %10s %8s %8s" % ("", "real, ns", "ours, ns", "ratio", "limit"))
 for name, real, ours, ratio, limit in rows(best):
     over += ratio > limit
-    print("%-24s %10.3f %10.3f %8.3f %8.2f%s" % (name, real, ours, ratio, limit, "  above" if ratio > limit else ""))
+    print("%-24s %10.3f %10.3f %8.3f %8.2f%s"
+          % (name, real, ours, ratio, limit, "  above" if ratio > limit else ""))
 sys.exit(over)
