@@ -4,10 +4,13 @@
 # RUN: as -o %t.o %s
 # RUN: not ftdump --verify=structure,calls %t.o | FileCheck %s
 # RUN: echo 'call-before camlFault.f_1+0x1' > %t.baseline
-# RUN: ftdump --verify=structure,calls --baseline=%t.baseline %t.o | FileCheck --check-prefix=BASE %s
+# RUN: ftdump --verify=structure,calls --baseline=%t.baseline %t.o \
+# RUN:   | FileCheck --check-prefix=BASE %s
 # RUN: (echo '# known'; not ftdump --verify=structure,calls %t.o | sed -n 's/^wrong.*/&  # as it was shown/p') > %t.baseline
-# RUN: ftdump --verify=structure,calls --baseline=%t.baseline %t.o | FileCheck --check-prefix=BASE %s
-# RUN: not ftdump --verify=structure,calls --output-style=json %t.o | FileCheck --check-prefix=JSON %s
+# RUN: ftdump --verify=structure,calls --baseline=%t.baseline %t.o \
+# RUN:   | FileCheck --check-prefix=BASE %s
+# RUN: not ftdump --verify=structure,calls --output-style=json %t.o \
+# RUN:   | FileCheck --check-prefix=JSON %s
 # CHECK: wrong   call-before  camlFault.f_1+0x1
 # CHECK-NEXT: no call instruction of amd64 ends at 0x{{[0-9a-f]+}}, so nothing returns there
 # CHECK: call, frame 8, 0 roots, 0 blocks

@@ -3,7 +3,8 @@
 # RUN: %as_arm64 -o %t.o %s
 # RUN: not ftdump --verify=cfi %t.o | FileCheck %s
 # The rows may be in .debug_frame as well:
-# RUN: sed '1i .cfi_sections .debug_frame' %s | %as_arm64 -o %t.debug.o - && not ftdump --verify=cfi %t.debug.o | FileCheck %s
+# RUN: sed '1i .cfi_sections .debug_frame' %s | %as_arm64 -o %t.debug.o - \
+# RUN:   && not ftdump --verify=cfi %t.debug.o | FileCheck %s
 # CHECK: wrong   cfi-return  camlLeaf.get_1+0x14
 # CHECK-NEXT: no rule says where the return address is (it is still in its register), the collector reads it at CFA-8
 # CHECK: 1 wrong, 0 suspect
