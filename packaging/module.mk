@@ -17,7 +17,7 @@ INSTALL_DOC += $(wildcard README.md LICENSE CHANGELOG.md docs/*.md)
 COMMANDS_qemu-ci := run probe count ocaml setup
 COMMANDS_framekit-memprof := report
 define completion_rule # 1 = shell, 2 = the file's name with % for the tool's
-$(BUILD)/completions/$(1)/$(2): $(BUILD)/bin/% packaging/completions
+$(BUILD)/completions/$(1)/$(2): $(BUILD)/bin/% packaging/completions $(COMMANDS_qemu-ci:%=qemu-ci/%)
 	@mkdir -p $$(@D)
 	$(Q){ $$< --help; $$(if $$(filter qemu-ci,$$*),for c in $(COMMANDS_qemu-ci); do qemu-ci/$$$$c --help; done;) } | \
 	  packaging/completions $$* $(1) $$(COMMANDS_$$*) >$$@

@@ -94,11 +94,13 @@ def tool(build, name):
 VERIFY = "--verify=structure,calls,alloc,frame,live,abi,debug"
 
 
-def check_folder(folder, build, columns):
-    """A Result per file and tool. ftdump: 2 is "suspects only" and passes;
+def check_folder(folder, build, columns, baseline):
+    """A Result per file and tool. baseline: a file of what is known, or None.
+    ftdump: 2 is "suspects only" and passes;
     stubcheck: 2 is "the emulator does not suffice" and is a skip."""
     wanted = {c.name: c for c in columns if c.name != HOST}
     ftdump, stubcheck = (tool(build, t) for t in ("ftdump", "stubcheck"))
+    known = ["--baseline=" + baseline] if baseline else []
     for path, arch in native_files(folder):
         name = os.path.relpath(path, folder)
         if arch not in wanted:
@@ -106,10 +108,10 @@ def check_folder(folder, build, columns):
         tables = run("tables", name, arch, [ftdump, "--roundtrip", path], (0,), None)
         yield tables
         if tables.text != NO_TABLE:
-            yield run("verify", name, arch, [ftdump, VERIFY, "--error-display=summary", path], (0, 2), None)
+            yield run("verify", name, arch, [ftdump, VERIFY, *known, path], (0, 2), None)
         if not has_stubs(path):
             continue
         if wanted[arch].trouble:
             yield Result("stubcheck", name, arch, "skipped", 0.0, wanted[arch].trouble, "")
         else:
-            yield run("stubcheck", name, arch, [stubcheck, path], (0,), 2)
+            yield run("stubcheck", name, arch, [stubcheck, *known, path], (0,), 2)

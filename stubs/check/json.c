@@ -102,7 +102,7 @@ static void junit_case(const sc_result *r, size_t stub, const char *contract, FI
     for (size_t i = 0; i < r->num_violations && v == V_VIOLATED; i++) {
         const sc_violation *x = &r->violations[i];
         if (x->note || strcmp(x->stub, sc_stub_rows[stub].name) != 0 ||
-            strcmp(x->rule->contract, contract) != 0)
+            strcmp(x->rule->contract, contract) != 0 || !sc_shown(r, x->stub, x->rule))
             continue;
         fprintf(out, "<failure type=\"%s\" message=\"", x->rule->id);
         escape(x->text, out);

@@ -13,6 +13,7 @@ static const char usage_text[] =
     "usage: stubcheck [options] OBJECT|ARCHIVE...\n"
     "  --arch=A,...          only objects of these: amd64 arm64 power s390x riscv64\n"
     "  --contract=GLOB       show only these contracts, rules, stubs or stub/rule\n"
+    "  --baseline=FILE       violations that are known, as the report shows them\n"
     "  --list                contracts, their rules, and the stubs\n"
     "  --explain=RULE        what a rule demands and why\n"
     "  --seed=N              random contents (1)\n"
@@ -191,6 +192,7 @@ static int read_options(int argc, char **argv, sc_options *o)
         {"list", no_argument, NULL, 'l'},          {"explain", required_argument, NULL, 'e'},
         {"seed", required_argument, NULL, 's'},    {"qemu", required_argument, NULL, 'q'},
         {"abi", required_argument, NULL, 'v'},     {"output-style", required_argument, NULL, 'o'},
+        {"baseline", required_argument, NULL, 'b'},
         {"harness", required_argument, NULL, 'H'}, {"seconds", required_argument, NULL, 't'},
         {"fast", no_argument, NULL, 'f'},          {"no-trace", no_argument, NULL, 'n'},
         {"help", no_argument, NULL, 'h'},
@@ -209,6 +211,11 @@ static int read_options(int argc, char **argv, sc_options *o)
         case 'q': o->qemu = optarg; break;
         case 'v': o->abi = optarg; break;
         case 'o': o->style = optarg; break;
+        case 'b':
+            sc_baseline_free(o->baseline);
+            if (!(o->baseline = sc_baseline_read(optarg)))
+                return misuse("cannot be read: --baseline=", optarg);
+            break;
         case 'H': o->harness = optarg; break;
         case 't':
             if (!number(optarg, &o->seconds) || o->seconds < 1 || o->seconds > 3600)
@@ -238,5 +245,7 @@ int main(int argc, char **argv)
     if (o.glob && !glob_is_known(o.glob))
         return misuse("nothing in --list matches --contract=", o.glob);
     sc_catch_stops();
-    return check_all(argv + optind, argc - optind, &o);
+    int code = check_all(argv + optind, argc - optind, &o);
+    sc_baseline_free(o.baseline);
+    return code;
 }

@@ -2,7 +2,7 @@
 #   build/ARCH/stubcheck   a program; objects are linked against its symbols
 TOOLS += stubcheck
 stubcheck_SRCS := $(addprefix stubs/check/,main.c object.c link.c table.c cfi.c process.c run.c \
-  verdict.c static.c report.c json.c) abi/installed.c
+  verdict.c static.c baseline.c report.c json.c) abi/installed.c
 stubcheck_LIBS := abi
 stubcheck_LDLIBS := -ldw -lelf -ljansson
 

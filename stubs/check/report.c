@@ -144,7 +144,7 @@ static void put_paragraphs(const sc_result *r, FILE *out)
 
 void sc_report_text(const sc_result *r, FILE *out)
 {
-    size_t counts[4] = {0}, n, notes = 0;
+    size_t counts[4] = {0}, n, notes = 0, known = 0;
     const char *reason;
     const char *const *contracts = sc_contracts(&n);
     const sc_object *o = r->object;
@@ -161,10 +161,15 @@ void sc_report_text(const sc_result *r, FILE *out)
             counts[sc_verdict_of(r, s, contracts[i], &reason)]++;
     }
     put_paragraphs(r, out);
-    for (size_t i = 0; i < r->num_violations; i++)
-        notes += r->violations[i].note;
-    fprintf(out,
-            "\n%s: %zu hold, %zu violated, %zu not checked; %zu violations, %zu notes, %.1f s\n",
-            o->name, counts[V_HOLDS], counts[V_VIOLATED], counts[V_NOT_CHECKED],
-            r->num_violations - notes, notes, r->seconds);
+    for (size_t i = 0; i < r->num_violations; i++) {
+        const sc_violation *v = &r->violations[i];
+        notes += v->note;
+        known += !v->note && sc_baseline_has(r->options->baseline, v->stub, v->rule);
+    }
+    fprintf(out, "\n%s: %zu hold, %zu violated, %zu not checked; %zu violations, ", o->name,
+            counts[V_HOLDS], counts[V_VIOLATED], counts[V_NOT_CHECKED],
+            r->num_violations - notes);
+    if (known)
+        fprintf(out, "%zu of them in the baseline, ", known);
+    fprintf(out, "%zu notes, %.1f s\n", notes, r->seconds);
 }

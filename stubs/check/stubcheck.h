@@ -22,7 +22,10 @@
 /* Exit codes; scripts depend on them. */
 enum { SC_HOLDS = 0, SC_VIOLATED = 1, SC_INCONCLUSIVE = 2, SC_USAGE = 3 };
 
+typedef struct sc_baseline sc_baseline;
+
 typedef struct {
+    sc_baseline *baseline; /* violations that are known; NULL: none */
     const char *arch, *glob, *qemu, *style, *abi, *harness;
     unsigned long long seed, seconds; /* 1 to an hour */
     bool fast;     /* end with the first violation: for mutation */
@@ -162,6 +165,12 @@ void sc_add_checks(sc_result *, const char *stub, const char *rule, unsigned n, 
 /* *reason: of V_NOT_CHECKED. V_ABSENT: the stub has no such contract. */
 sc_verdict sc_verdict_of(const sc_result *, size_t stub, const char *contract, const char **reason);
 const char *const *sc_contracts(size_t *count);
+/* --- violations that are known (baseline.c) ------------------------------------- */
+/* NULL: the file cannot be read, see errno. */
+sc_baseline *sc_baseline_read(const char *path);
+bool sc_baseline_has(const sc_baseline *, const char *stub, const sc_rule *);
+void sc_baseline_free(sc_baseline *);
+
 /* Does --contract=GLOB mean the rule (by itself, its contract, the stub or stub/rule)? */
 bool sc_glob_matches(const char *glob, const char *stub, const sc_rule *);
 bool sc_shown(const sc_result *, const char *stub, const sc_rule *);

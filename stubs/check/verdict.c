@@ -266,7 +266,8 @@ bool sc_glob_matches(const char *glob, const char *stub, const sc_rule *rule)
 
 bool sc_shown(const sc_result *r, const char *stub, const sc_rule *rule)
 {
-    return !r->options->glob || sc_glob_matches(r->options->glob, stub, rule);
+    return (!r->options->glob || sc_glob_matches(r->options->glob, stub, rule)) &&
+           !sc_baseline_has(r->options->baseline, stub, rule);
 }
 
 int sc_exit_code(const sc_result *r)
