@@ -41,8 +41,9 @@ def skipped_lines(reasons):
     """A line for each reason, from {reason: names}. What other tiers run is only counted."""
     for why, names in sorted(reasons.items()):
         shown = [] if why.startswith(LEFT) else names[:MOST_NAMES]
-        more = ["and %d more" % (len(names) - MOST_NAMES)] if shown and len(names) > MOST_NAMES else []
-        yield "skipped %d: %s%s" % (len(names), why, ": " + " ".join(shown + more) if shown else "")
+        if shown and len(names) > MOST_NAMES:
+            shown.append("and %d more" % (len(names) - MOST_NAMES))
+        yield "skipped %d: %s%s" % (len(names), why, ": " + " ".join(shown) if shown else "")
 
 
 def main(files):

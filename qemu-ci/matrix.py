@@ -151,7 +151,8 @@ def page(m, title, stamp):
     for why, counts in m.left():
         out.append("<tr><th>%s" % e(why))
         out += ["<td class=none>%s" % (n or "-") for n in counts]
-    out.append("</table><p><small>In a cell: tests passed, failed, (skipped), and their seconds.</small>")
+    out.append("</table><p><small>In a cell: tests passed, failed, (skipped), and their seconds."
+               "</small>")
     if m.failures():
         out.append("<h2>Failures</h2>")
     cell = None

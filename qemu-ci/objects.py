@@ -75,7 +75,8 @@ def run(suite, name, arch, command, accepted, inconclusive):
     if done.returncode == inconclusive:
         verdict = "skipped"
     elif done.returncode == USAGE and "not part of this build" in done.stdout:
-        return Result(suite, name, arch, "skipped", 0.0, done.stdout.splitlines()[0], shlex.join(command))
+        reason = done.stdout.splitlines()[0]
+        return Result(suite, name, arch, "skipped", 0.0, reason, shlex.join(command))
     elif done.returncode == USAGE and NO_TABLE in done.stdout:
         return Result(suite, name, arch, "skipped", 0.0, NO_TABLE, shlex.join(command))
     line = shlex.join(command)

@@ -46,8 +46,8 @@ for path in sorted(glob.glob(os.path.join(prefix, "bin", "*"))):
         # What the page says of another tool's options is in parentheses.
         compare(tool, "man page", long_options(re.sub(r"^\(--.*", "", roff, flags=re.M)), wanted)
     compare(tool, "bash", long_options(read("bash-completion", "completions", tool)), wanted)
-    compare(tool, "zsh", set(re.findall(r"^ *'(--[a-z][a-z-]*)", read("zsh", "site-functions", "_" + tool),
-                                        re.M)) - {"--help"}, wanted)
+    zsh = read("zsh", "site-functions", "_" + tool)
+    compare(tool, "zsh", set(re.findall(r"^ *'(--[a-z][a-z-]*)", zsh, re.M)) - {"--help"}, wanted)
     compare(tool, "fish", {"--" + o for o in re.findall(r" -l ([a-z-]+)", read(
         "fish", "vendor_completions.d", tool + ".fish"))} - {"--help"}, wanted)
     print("%s: %d options" % (tool, len(wanted)))
