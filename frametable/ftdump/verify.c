@@ -243,14 +243,34 @@ static void one_finding(const fk_finding *f, void *arg)
 
 /* --- one file ------------------------------------------------------------------------------ */
 
+static bool table_matches(ft_run *run, const fk_image *im, const fk_table *t)
+{
+    fk_table_info info;
+    fk_cursor cursor;
+    fk_error err;
+    ft_point p = {0};
+    fk_table_info_get(t, &info);
+    if (!ft_module_matches(run, &info) || run->opt->function == NULL)
+        return ft_module_matches(run, &info);
+    fk_cursor_start(t, &cursor);
+    while (fk_cursor_next(&cursor, &p.d, &err) == FK_OK) {
+        ft_point_locate(im, &p, &now.cache);
+        if (ft_function_matches(run->opt, p.fn.name))
+            return true;
+    }
+    return false;
+}
+
 static void image(ft_run *run, const fk_image *im)
 {
+    const fk_table *t;
     context c = {run, im};
     fk_error err;
     memset(&now.cache, 0, sizeof now.cache);
     if (now.list == NULL)
         now.list = json_array();
-    run->matched += (int)fk_image_num_tables(im);
+    for (size_t i = 0; (t = fk_image_table(im, i)) != NULL; i++)
+        run->matched += table_matches(run, im, t);
     if (fk_verify_image(im, run->opt->groups, one_finding, &c, &now.tally, &err) != FK_OK)
         ft_fault(run, &err);
 }

@@ -68,21 +68,15 @@ static void dead(fk_code *c, const fk_crossing *x)
 
 /* --- variables that must be values ------------------------------------------------------------ */
 
-/* Up to 5.3 every argument, result and field is a value to the compiler; later an integer that is
- * known to be one is none, and only what serves as the address of a block is for sure. Numbers
- * inside of boxed integers and bounds of loops are integers always. */
-static bool is_value(const fk_code *c, unsigned t)
+/* An integer that the compiler knows to be one may come as an argument, as a result or out of a
+ * block: only what serves as the address of a block is for sure. The address of a constant is no
+ * root, and may be moved into the register of an argument without an instruction. */
+static bool is_value(unsigned t)
 {
-    unsigned from = t & FK_T_ORIGINS,
-             values = FK_T_ARGUMENT | FK_T_RESULT | FK_T_C_RESULT | FK_T_BLOCK | FK_T_FIELD;
-    if (!(from & (values | FK_T_SECOND)) || (from & FK_T_COMPUTED))
+    unsigned from = t & FK_T_ORIGINS, never = FK_T_COMPUTED | FK_T_CONSTANT | FK_T_ADDRESS;
+    if (from == 0 || (from & never))
         return false;
-    if ((from & FK_T_BLOCK) || (t & (FK_T_DEREFERENCED | FK_T_POINTER)))
-        return true;
-    if (from & (FK_T_CONSTANT | FK_T_ADDRESS))
-        return false;
-    return c->f.program->untyped && !(from & FK_T_SECOND) &&
-           !(t & (FK_T_COMPARED | FK_T_ARITHMETIC));
+    return (from & FK_T_BLOCK) || (t & (FK_T_DEREFERENCED | FK_T_POINTER));
 }
 
 static const char *origin_name(unsigned t)
@@ -117,11 +111,12 @@ static void count_opinions(fk_code *c)
     }
 }
 
-/* The lesser number of two opinions; of registers only what is missing. */
+/* The lesser number of two opinions. An integer may be moved into a register that held a root
+ * without an instruction: registers have no say. */
 static bool is_lesser(const fk_crossing *x, const fk_opinion *o)
 {
     return o->listed != 0 && o->unlisted != 0 && x->listed == (o->unlisted > o->listed) &&
-           (x->place >= FK_STATE_REGS || !x->listed);
+           x->place >= FK_STATE_REGS;
 }
 
 bool fk_agree(fk_code *c)
@@ -140,7 +135,7 @@ bool fk_agree(fk_code *c)
     }
     for (size_t k = 0; k < w->num_crossings; k++) {
         const fk_crossing *x = &w->crossings[k];
-        if (!x->listed && is_value(c, w->traits[x->web]))
+        if (!x->listed && is_value(w->traits[x->web]))
             miss(c, x, w->traits[x->web]);
     }
     return true;

@@ -64,10 +64,13 @@ void fk_complete(const fk_program *p, fk_insn *i)
     if (x->low && i->op != FK_OP_IMM) { /* the high half has it all; gas 2.44 fills the field in */
         i->imm = i->op == FK_OP_ADD ? 0 : i->imm;
         i->disp = 0;
-    } else if (x->got && x->value != 0 && i->op == FK_OP_IMM) {
+    } else if (x->got && i->op == FK_OP_IMM) {
         i->flags |= FK_I_GOT;
         i->imm = (int64_t)x->value;
-    } else if ((x->got || x->value == 0) && i->op == FK_OP_IMM)
+    } else if (x->got && i->op == FK_OP_LOAD && relative) {
+        i->op = FK_OP_IMM; /* an address, 0 if it is elsewhere */
+        i->imm = x->value == 0 ? 0 : (int64_t)(origin(p, i) + x->value - x->at);
+    } else if (x->value == 0 && i->op == FK_OP_IMM)
         i->op = FK_OP_OTHER;
     else if (x->got || x->value == 0)
         i->target = 0;

@@ -273,16 +273,17 @@ static void unwind(const fk_function *f, fk_state *s, int64_t above, fk_value pr
     s->place[p->trap == FK_NO_REG ? FK_EXN : p->trap] = previous;
 }
 
-/* From a call that may raise; `only_find`: the trap has just been pushed, nothing can raise yet. */
+/* From a call that may raise; `only_find`: the trap has just been pushed, nothing can raise yet. The
+ * handler of code that cannot raise is found and never entered: it has descriptors, but its reads
+ * are of words that nobody needed to store. */
 static bool raise_from(fk_function *f, const fk_state *s, bool only_find)
 {
     fk_value trap = current_trap(f, s);
-    if (trap.kind != FK_V_SP || s->place[f->program->sp].kind != FK_V_SP)
+    if (trap.kind != FK_V_SP)
         return true;
     trap_form form = trap_of(f->program);
-    int64_t base = trap.k - s->place[f->program->sp].k;
-    const fk_value *h = fk_slot(f, s, base + form.handler),
-                   *previous = fk_slot(f, s, base + form.previous);
+    const fk_value *h = fk_slot_at(f, s, trap.k + form.handler),
+                   *previous = fk_slot_at(f, s, trap.k + form.previous);
     if (h == NULL || h->kind != FK_V_CONST || !fk_in_window(f, (uint64_t)h->k))
         return true;
     if (only_find)
@@ -323,18 +324,31 @@ static void name_callee(fk_function *f, fk_node *node, const fk_state *s)
                                                   (uint64_t)(v.k + i->imm));
 }
 
+/* Without -g all failed bound checks of a function share one call: who branches there raises. */
+static bool is_shared_raise(const fk_node *n)
+{
+    return n->callee == FK_CALLEE_NORETURN && n->descr == UINT32_MAX && n->prev == FK_NO_INSN;
+}
+
+static bool branch(fk_function *f, int32_t to, const fk_state *s)
+{
+    return flow_to(f, to, s->place) &&
+           (!is_shared_raise(&f->nodes[to]) || raise_from(f, s, false));
+}
+
 /* Everything that leaves node n but falling through. */
 static bool leave(fk_function *f, int32_t n, const fk_state *s)
 {
     fk_node *node = &f->nodes[n];
     f->source = n;
-    if (node->to != FK_NO_INSN && !flow_to(f, node->to, s->place))
+    if (node->to != FK_NO_INSN && !branch(f, node->to, s))
         return false;
     switch (f->nodes[n].insn.op) {
     case FK_OP_JUMPREG: return jump_register(f, n, s);
     case FK_OP_RET: return at_return(f, s);
     case FK_OP_CALL:
-    case FK_OP_CALLREG: return f->nodes[n].descr == UINT32_MAX || raise_from(f, s, false);
+    case FK_OP_CALLREG: /* to the compiler those of C may raise too */
+        return is_shared_raise(&f->nodes[n]) || raise_from(f, s, false);
     case FK_OP_BRANCH: return !(f->nodes[n].insn.flags & FK_I_LINKS) || raise_from(f, s, false);
     default: return true;
     }

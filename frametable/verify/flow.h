@@ -112,7 +112,6 @@ typedef struct fk_program {
     fk_fixup *fixups; /* of code, in an object, by address */
     size_t num_fixups;
     bool object;
-    bool untyped; /* the compiler, before 5.4, takes every argument and result for a value */
     bool nameless; /* no symbol names an OCaml function: nameless.c */
     fk_range *functions; /* of a nameless file, sorted */
     size_t num_functions;
@@ -197,6 +196,8 @@ void fk_step(const fk_function *, fk_state *, const fk_insn *);
 void fk_call(const fk_function *, fk_state *, const fk_node *);
 /* Value of the frame's word at SP + offset; NULL: outside of what is followed. */
 fk_value *fk_slot(const fk_function *, const fk_state *, int64_t offset);
+/* The same of the word at `at` bytes from the stack pointer at entry. */
+fk_value *fk_slot_at(const fk_function *, const fk_state *, int64_t at);
 /* Address of the instruction's memory operand as a value. */
 fk_value fk_memory_address(const fk_function *, const fk_state *, const fk_insn *);
 /* The number of the value that the call i returns. */

@@ -23,21 +23,29 @@ static int32_t node_over(const fk_code *c, uint64_t addr)
     return FK_NO_INSN;
 }
 
+/* A call that ends at the return address contradicts nothing: it may stand in a handler that no
+ * raise reaches, or two descriptors share it. */
+static bool is_point(const fk_code *c, const fk_insn *i, const fk_descr *d)
+{
+    return fk_check_traps(c->check, d->retaddr) ||
+           (fk_is_call(i) && i->addr + i->length == d->retaddr);
+}
+
 void fk_frame_unseen(fk_code *c, const fk_descr *d, const char *reason)
 {
     bool read = c->f.problem == NULL && c->f.program == c->check->program && d->retaddr > c->f.lo &&
                 d->retaddr <= c->f.hi;
     int32_t n = read ? node_over(c, d->retaddr - 1) : FK_NO_INSN;
+    const fk_insn *i = n == FK_NO_INSN ? NULL : &c->f.nodes[n].insn;
     fk_check_pass(c->check, FK_RULE_FRAME_SIZE, reason);
-    if (n == FK_NO_INSN)
+    if (i == NULL || is_point(c, i, d))
         fk_check_pass(c->check, FK_RULE_FRAME_CALL, reason);
     else
-        fk_check_say(
-            c->check, FK_RULE_FRAME_CALL, FK_VERDICT_WRONG, d,
-            "the return address is %s the instruction at 0x%llx, which %s",
-            c->f.nodes[n].insn.addr + c->f.nodes[n].insn.length == d->retaddr ? "behind" : "inside",
-            (unsigned long long)c->f.nodes[n].insn.addr,
-            fk_is_call(&c->f.nodes[n].insn) ? "calls and returns elsewhere" : "is no call");
+        fk_check_say(c->check, FK_RULE_FRAME_CALL, FK_VERDICT_WRONG, d,
+                     "the return address is %s the instruction at 0x%llx, which %s",
+                     i->addr + i->length == d->retaddr ? "behind" : "inside",
+                     (unsigned long long)i->addr,
+                     fk_is_call(i) ? "calls and returns elsewhere" : "is no call");
 }
 
 /* Where the function is left for good. A return through a trap frame (a raise) goes to its

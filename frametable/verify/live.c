@@ -57,19 +57,13 @@ static void check_init(fk_code *c, const fk_state *s, const fk_descr *d)
 /* --- used, not listed ------------------------------------------------------------------------- */
 
 /* Evidence, collected over the whole function before anything is judged. Integers and addresses
- * outside the heap may cross unlisted, so a value counts as lost only when it is tested as only
- * values of OCaml are (lowest bit), or was a root and serves as an address, or came as an argument,
- * as a result or out of a block and is listed elsewhere. Compilers before 5.4 took every argument
- * and result for a value: there it need not be listed anywhere. What is compared with another value
- * may be the bound of a loop, which is an integer to the compiler although it came as a root. */
+ * outside the heap may cross unlisted, and an integer may be a copy of a root (what a mutable
+ * variable begins with), so a value counts as lost only when it is tested as only values of OCaml
+ * are (lowest bit), or was a root and serves as an address. */
 enum {
     EVIDENCE_ADDRESS = 1,
     EVIDENCE_TESTED = 2,
-    EVIDENCE_ARGUMENT = 4,
-    EVIDENCE_LISTED = 8,
-    EVIDENCE_RESULT = 16,
-    EVIDENCE_LOADED = 32,
-    EVIDENCE_COMPARED = 64
+    EVIDENCE_LISTED = 4,
 };
 
 static uint32_t hash(int64_t number)
@@ -120,9 +114,6 @@ bool fk_live_begin(fk_code *c)
     memset(c->evidence, 0, size * sizeof *c->evidence);
     c->evidence_mask = (uint32_t)size - 1;
     c->num_evidence = 0;
-    for (int64_t r = 0; r < 32; r++) /* arguments */
-        if (c->f.program->arguments >> r & 1)
-            add_evidence(c, &(fk_value){r + 1, 0, FK_V_ANY, 0}, EVIDENCE_ARGUMENT);
     return true;
 }
 
@@ -130,20 +121,10 @@ void fk_live_evidence(fk_function *f, const fk_state *s, int32_t n, void *arg)
 {
     const fk_insn *i = &f->nodes[n].insn;
     fk_code *c = arg;
-    if (i->op == FK_OP_LOAD && i->size == 8 && i->rd < 32 && i->base != f->program->sp)
-        add_evidence(c, &(fk_value){(int64_t)((i->addr - f->lo + 1) * 64 + i->rd), 0, FK_V_ANY, 0},
-                     EVIDENCE_LOADED);
     if (i->op == FK_OP_LOAD || i->op == FK_OP_STORE)
         add_evidence(c, reg(s, i->base), EVIDENCE_ADDRESS);
     if (f->nodes[n].descr != UINT32_MAX)
         add_listed(c, s, &f->program->descrs[f->nodes[n].descr]);
-    if (f->nodes[n].descr != UINT32_MAX && f->nodes[n].callee != FK_CALLEE_C && fk_is_call(i))
-        add_evidence(c, &(fk_value){fk_result_number(f, i), 0, FK_V_ANY, 0}, EVIDENCE_RESULT);
-    if ((i->op == FK_OP_CMP || i->op == FK_OP_BRANCH) && i->rs < 32 &&
-        !(i->flags & (FK_I_IMM | FK_I_TEST))) {
-        add_evidence(c, reg(s, i->rs), EVIDENCE_COMPARED);
-        add_evidence(c, reg(s, i->rt), EVIDENCE_COMPARED);
-    }
     if (i->flags & FK_I_TEST)
         add_evidence(c, reg(s, i->op == FK_OP_BRANCH ? i->rt : i->rs), EVIDENCE_TESTED);
 }
@@ -155,12 +136,6 @@ static bool is_lost(const fk_code *c, const fk_value *v)
     if (!(v->flags & FK_F_STALE) || v->kind != FK_V_ANY || v->k == 0)
         return false;
     uint8_t kind = c->evidence[evidence_at(c, v->k)].kind;
-    if ((kind & EVIDENCE_COMPARED) && !(kind & (EVIDENCE_TESTED | EVIDENCE_ADDRESS)))
-        return false;
-    bool from_ocaml = kind & (EVIDENCE_ARGUMENT | EVIDENCE_RESULT);
-    if ((from_ocaml && c->f.program->untyped) ||
-        ((from_ocaml || (kind & EVIDENCE_LOADED)) && (kind & EVIDENCE_LISTED)))
-        return true;
     return ((kind & EVIDENCE_TESTED) && (kind & (EVIDENCE_LISTED | EVIDENCE_ADDRESS))) ||
            ((kind & EVIDENCE_ADDRESS) && (v->flags & FK_F_ROOT));
 }

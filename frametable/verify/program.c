@@ -165,10 +165,6 @@ bool fk_program_open(const fk_image *im, fk_ocaml_version version, fk_program *p
     fk_symbol s;
     for (size_t i = 0; i < NAMES; i++)
         p->callee_addr[i] = fk_image_symbol(im, names[i].name, &s) == FK_OK ? s.addr : 0;
-    /* a primitive that 5.4 has brought; nothing tells in an object */
-    p->untyped = fk_image_generation(im) == FK_GEN_A || fk_image_generation(im) == FK_GEN_B ||
-                 (fk_image_symbol(im, "caml_perform", &s) == FK_OK &&
-                  fk_image_symbol(im, "caml_atomic_load_field", &s) != FK_OK);
     p->exn_handler = either(version, "exn_handler", "exception_pointer");
     p->c_stack = fk_domain_offset(version, "c_stack");
     if (collect(p) && fixups(p) && fk_nameless_read(p) && fk_tables_find(p))

@@ -22,8 +22,7 @@ fk_value *fk_slot(const fk_function *f, const fk_state *s, int64_t offset)
     return &s->place[FK_STATE_REGS + (size_t)(-at / 8) - 1];
 }
 
-/* Slot at `at` bytes from the stack pointer at entry. */
-static fk_value *slot_at(const fk_function *f, const fk_state *s, int64_t at)
+fk_value *fk_slot_at(const fk_function *f, const fk_state *s, int64_t at)
 {
     if (at >= 0 || at % 8 != 0 || (uint64_t)(-at / 8) > f->num_slots)
         return NULL;
@@ -107,7 +106,7 @@ static fk_value load(const fk_function *f, const fk_state *s, const fk_insn *i, 
         return s->place[FK_EXN];
     fk_value a = add_constant(fk_memory_address(f, s, i), more);
     if (a.kind == FK_V_SP) {
-        const fk_value *slot = slot_at(f, s, a.k);
+        const fk_value *slot = fk_slot_at(f, s, a.k);
         return slot == NULL ? any : i->size == 8 ? *slot : any;
     }
     if (a.kind == FK_V_GOT && i->size == 8)
@@ -127,10 +126,10 @@ static void store(const fk_function *f, fk_state *s, const fk_insn *i, int64_t m
     fk_value a = add_constant(fk_memory_address(f, s, i), more);
     if (a.kind != FK_V_SP)
         return;
-    fk_value *slot = slot_at(f, s, a.k % 8 == 0 ? a.k : a.k - (a.k % 8 + 8) % 8);
+    fk_value *slot = fk_slot_at(f, s, a.k % 8 == 0 ? a.k : a.k - (a.k % 8 + 8) % 8);
     if (slot != NULL)
         *slot = i->size == 8 && a.k % 8 == 0 ? v : any;
-    if (i->size == 16 && (slot = slot_at(f, s, a.k + 8)) != NULL)
+    if (i->size == 16 && (slot = fk_slot_at(f, s, a.k + 8)) != NULL)
         *slot = any;
 }
 
@@ -143,7 +142,7 @@ static void stack_moves(const fk_function *f, fk_state *s, fk_value before, fk_v
         return;
     int64_t from = before.kind == FK_V_SP ? before.k : -(int64_t)f->num_slots * 8;
     for (int64_t at = from; at < after.k; at += 8) {
-        fk_value *slot = slot_at(f, s, at);
+        fk_value *slot = fk_slot_at(f, s, at);
         if (slot != NULL)
             *slot = none;
     }

@@ -237,10 +237,9 @@ static bool prepare(fk_check *c)
            (!(c->groups & FK_GROUP_DEBUG) || c->lines != NULL);
 }
 
-/* Up to 5.3 an argument or result is a value in any case. */
 static fk_result learn(fk_check *c, fk_facts *facts)
 {
-    if (!(c->groups & FK_GROUP_LIVE) || c->program->untyped)
+    if (!(c->groups & FK_GROUP_LIVE))
         return FK_OK;
     fk_result r = fk_run_facts(c, facts);
     c->facts = facts;

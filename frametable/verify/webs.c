@@ -443,8 +443,8 @@ static void instruction(fk_webs *w, const fk_function *f, int32_t n)
     const fk_node *node = &f->nodes[n];
     if (fk_is_call(&node->insn))
         call(w, f, n);
-    else
-        leave(w, f, n, true);
+    else /* a branch to a failed bound check leads to a handler, without registers */
+        leave(w, f, n, node->insn.op == FK_OP_JUMPREG || node->insn.op == FK_OP_RET);
     if (node->to != FK_NO_INSN)
         enter(w, f, node->to, true);
     plain_instruction(w, f, &node->insn, &w->effects[n]);

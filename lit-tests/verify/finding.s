@@ -11,12 +11,19 @@
 # RUN:   | FileCheck --check-prefix=BASE %s
 # RUN: not ftdump --verify=structure,calls --output-style=json %t.o \
 # RUN:   | FileCheck --check-prefix=JSON %s
+# RUN: not ftdump --verify=structure,calls --module=Nobody %t.o 2>&1 \
+# RUN:   | FileCheck --check-prefix=MODULE %s
+# RUN: not ftdump --verify=structure,calls --function='f_1' %t.o 2>&1 \
+# RUN:   | FileCheck --check-prefix=FUNCTION %s
+# RUN: not ftdump --verify=structure,calls --function='*f_1' %t.o 2>&1 | FileCheck %s
 # CHECK: wrong   call-before  camlFault.f_1+0x1
 # CHECK-NEXT: no call instruction of amd64 ends at 0x{{[0-9a-f]+}}, so nothing returns there
 # CHECK: call, frame 8, 0 roots, 0 blocks
 # CHECK: 1 wrong, 0 suspect
 # BASE: 0 wrong, 0 suspect, 1 in the baseline
 # JSON: "rule":"call-before"
+# MODULE: no module matches --module
+# FUNCTION: no descriptor matches --module and --function
         .text
         .globl camlFault.f_1
         .type camlFault.f_1, @function

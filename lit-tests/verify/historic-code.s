@@ -222,6 +222,43 @@
         ret
         END camlOk.calls
 
+# the address of a constant is no root, whatever is done with it
+        FUN camlOk.constant
+        sub $8, %rsp
+        mov camlOther.1@GOTPCREL(%rip), %rax
+        mov %rax, (%rsp)
+        test $1, %al
+        jne 1f
+        movzbq -8(%rax), %rbx
+1:      call camlOk.leaf
+.Lconstant:
+        mov (%rsp), %rax
+        mov (%rax), %rax
+        add $8, %rsp
+        ret
+        END camlOk.constant
+
+# and it may take over the register of an argument that is one
+        FUN camlOk.argument
+        sub $8, %rsp
+0:      mov (%rbx), %rdi
+        cmp $1, %rdi
+        je 3f
+        lea camlOk.frametable(%rip), %rbx
+        sub $16, %r15
+        cmp (%r14), %r15
+        jb 2f
+1:      lea 8(%r15), %rax
+        movq $1024, -8(%rax)
+        movq $1, (%rax)
+        jmp 0b
+2:      call caml_call_gc@PLT
+.Largument:
+        jmp 1b
+3:      add $8, %rsp
+        ret
+        END camlOk.argument
+
         .data
         .macro POINT label frame live:vararg
         .balign 8
@@ -273,9 +310,14 @@ camlF.frametable:
         .globl camlOk.frametable
         .balign 8
 camlOk.frametable:
-        .quad 1
+        .quad 3
         POINT .Lok, 16
         .word 1, 0
+        POINT .Lconstant, 16
+        .word 0
+        POINT .Largument, 16+2
+        .word 0
+        .byte 1, 0
         .balign 8
         .size camlOk.frametable, .-camlOk.frametable
         .section .note.GNU-stack,"",@progbits

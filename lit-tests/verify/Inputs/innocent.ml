@@ -1,0 +1,89 @@
+(* What ocamlopt may do and ftdump --verify must not report. In each function some variable, handler
+   or shared call looks like a fault to a checker that knows too little of the compiler. *)
+external raw : (float[@unboxed]) -> (int64[@unboxed]) = "caml_int64_of_float" "caml_int64_of_float_unboxed"
+external word : string -> int -> int64 = "%caml_string_get64u"
+external element : (int64, Bigarray.int64_elt, Bigarray.c_layout) Bigarray.Array1.t -> int -> int64
+  = "%caml_ba_unsafe_ref_1"
+
+let allocate () = ignore (Sys.opaque_identity (ref 1)) [@@inline never]
+let safepoint () = allocate (); allocate () [@@inline never]
+let same (x : int) = safepoint (); x [@@inline never]
+
+(* A mutable integer begins with a value that is a root, and is none itself. *)
+let copy_of_result (m : int) =
+  let n = same m in
+  let r = ref n in
+  safepoint ();
+  let x = (n, !r) in
+  if fst x = 5 then r := 5;
+  safepoint ();
+  (n, !r)
+
+let copy_of_argument (n : int) go =
+  let r = ref n in
+  while !go do safepoint (); r := same !r done;
+  !r
+
+type _ t = Int : int t | Text : string t
+
+let copy_by_type : type a. a t -> a -> a * int = fun t x ->
+  match t with
+  | Int ->
+    let r = ref (x : int) in
+    safepoint ();
+    ignore (same x);
+    if !r > 5 then r := same 5;
+    safepoint ();
+    (x, !r)
+  | Text -> safepoint (); (x, 1)
+
+(* Words of memory that are no values: of a string, a bigarray, an array of integers, a C result. *)
+let of_string s = let x = word s 0 in safepoint (); x
+let of_bigarray a = let x = element a 0 in safepoint (); (x, x)
+let of_array (a : int array) = let x = Array.unsafe_get a 3 in safepoint (); x
+let of_c x = let y = raw x in safepoint (); y
+
+(* Nothing raises in the body: the handler has descriptors, and is never entered. *)
+let unused_handler (a : (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array1.t) s =
+  (try Bigarray.Array1.unsafe_set a 1 1. with Invalid_argument s -> print_endline s);
+  safepoint ();
+  let n = try s with Exit -> safepoint (); s ^ s in
+  safepoint ();
+  n
+
+let unused_read (x : int) f =
+  let y = try snd f with Exit -> !(fst f) in
+  let a = Sys.opaque_identity [| 3; 4 |] in
+  safepoint ();
+  if Array.unsafe_get a 1 = y then x else x + y
+
+(* A C function that is called in place may raise, to the compiler. *)
+let c_may_raise x (y : string list) =
+  let z = Sys.opaque_identity (x +. 1.) in
+  safepoint ();
+  let n = try Int64.to_int (Int64.bits_of_float z) with Exit -> List.length y in
+  safepoint ();
+  n
+
+(* Without -g all failed bound checks share one call, in and out of handlers. *)
+let rec shared_bound_error (a : int array) s n =
+  let x = try a.(n) + (try a.(n + 1) with Not_found -> safepoint (); a.(n + 2)) with
+    | Invalid_argument _ -> safepoint (); String.length s + a.(1)
+  in
+  if x > 5 then shared_bound_error a s (a.(x) + n) else (safepoint (); a.(n), s)
+
+(* An integer takes over the register of the argument that it is a copy of. *)
+let swap a i j = let t = a.(i) in a.(i) <- a.(j); a.(j) <- t
+
+let rec quick cmp a lo hi =
+  if lo < hi then begin
+    let p = a.((lo + hi) / 2) in
+    let i = ref lo and j = ref hi in
+    while !i <= !j do
+      while cmp a.(!i) p < 0 do incr i done;
+      while cmp a.(!j) p > 0 do decr j done;
+      if !i <= !j then (swap a !i !j; incr i; decr j)
+    done;
+    quick cmp a lo !j;
+    quick cmp a !i hi
+  end
