@@ -115,9 +115,9 @@ static bool function(fk_code *c, const fk_symbol *s, size_t first, size_t last)
 {
     const fk_program *p = c->check->program;
     uint64_t lo, hi;
-    if (!fk_room(&c->seen, &c->cap_seen, last - first, 1))
+    if (!fk_room(&c->seen, &c->cap_seen, last - first + 1, 1))
         return false;
-    memset(c->seen, 0, last - first);
+    memset(c->seen, 0, last - first + 1);
     window(p, s, &lo, &hi);
     if (fk_function_read(&c->f, p, s, lo, hi, first, last) != FK_OK)
         return false;

@@ -32,7 +32,7 @@ uint64_t fk_callee_entry(const fk_function *f, const fk_state *s, const fk_node 
     const fk_insn *i = &n->insn;
     bool by_register = i->op == FK_OP_CALLREG || i->op == FK_OP_JUMPREG;
     const fk_value *v = by_register && i->rs < FK_STATE_REGS ? &s->place[i->rs] : NULL;
-    uint64_t target = v == NULL ? i->target : v->kind == FK_V_CONST ? (uint64_t)(v->k + i->imm) : 0;
+    uint64_t target = v == NULL ? i->target : v->kind == FK_V_CONST ? (uint64_t)fk_sum(v->k, i->imm) : 0;
     fk_symbol symbol;
     bool tail = (i->op == FK_OP_JUMP || i->op == FK_OP_JUMPREG) && n->to == FK_NO_INSN &&
                 !fk_in_window(f, target);

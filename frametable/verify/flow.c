@@ -218,9 +218,9 @@ static bool jump_register(fk_function *f, int32_t n, const fk_state *s)
     if (i->rs == FK_NO_REG)
         return true;
     if (v.kind == FK_V_CONST)
-        return reach(f, (uint64_t)(v.k + i->imm), s->place);
+        return reach(f, (uint64_t)fk_sum(v.k, i->imm), s->place);
     if (v.kind == FK_V_NEAR)
-        return branch_table(f, (uint64_t)(v.k + i->imm), s->place);
+        return branch_table(f, (uint64_t)fk_sum(v.k, i->imm), s->place);
     if (v.kind == FK_V_TARGET)
         return offset_table(f, (uint64_t)v.k, v.stale, s->place);
     return true;
@@ -282,8 +282,8 @@ static bool raise_from(fk_function *f, const fk_state *s, bool only_find)
     if (trap.kind != FK_V_SP)
         return true;
     trap_form form = trap_of(f->program);
-    const fk_value *h = fk_slot_at(f, s, trap.k + form.handler),
-                   *previous = fk_slot_at(f, s, trap.k + form.previous);
+    const fk_value *h = fk_slot_at(f, s, fk_sum(trap.k, form.handler)),
+                   *previous = fk_slot_at(f, s, fk_sum(trap.k, form.previous));
     if (h == NULL || h->kind != FK_V_CONST || !fk_in_window(f, (uint64_t)h->k))
         return true;
     if (only_find)
@@ -292,7 +292,7 @@ static bool raise_from(fk_function *f, const fk_state *s, bool only_find)
     uint64_t handler = (uint64_t)h->k;
     fk_value before = previous == NULL ? (fk_value){0, 0, FK_V_ANY, 0} : *previous;
     memcpy(out.place, s->place, f->stride * sizeof *out.place);
-    unwind(f, &out, trap.k + form.above, before);
+    unwind(f, &out, fk_sum(trap.k, form.above), before);
     return reach(f, handler, out.place);
 }
 
@@ -321,7 +321,7 @@ static void name_callee(fk_function *f, fk_node *node, const fk_state *s)
     fk_value v = s->place[i->rs];
     if (v.kind == FK_V_CONST)
         node->callee = (uint8_t)fk_program_callee(f->program, i->addr, i->addr + i->length,
-                                                  (uint64_t)(v.k + i->imm));
+                                                  (uint64_t)fk_sum(v.k, i->imm));
 }
 
 /* Without -g all failed bound checks of a function share one call: who branches there raises. */

@@ -112,6 +112,17 @@ static inline void fk_insn_init(fk_insn *i, uint64_t addr, unsigned length)
                    .rs = FK_NO_REG, .rt = FK_NO_REG, .base = FK_NO_REG, .index = FK_NO_REG};
 }
 
+/* Hostile code may add up to anything: it wraps. */
+static inline int64_t fk_sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t fk_difference(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 /* The low `bits` bits of x as a signed number. */
 static inline int64_t fk_signed(uint64_t x, unsigned bits)
 {

@@ -16,15 +16,12 @@ static fk_value get(const fk_state *s, uint8_t r)
 fk_value *fk_slot(const fk_function *f, const fk_state *s, int64_t offset)
 {
     fk_value sp = s->place[f->program->sp];
-    int64_t at = sp.k + offset;
-    if (sp.kind != FK_V_SP || at >= 0 || at % 8 != 0 || (uint64_t)(-at / 8) > f->num_slots)
-        return NULL;
-    return &s->place[FK_STATE_REGS + (size_t)(-at / 8) - 1];
+    return sp.kind == FK_V_SP ? fk_slot_at(f, s, fk_sum(sp.k, offset)) : NULL;
 }
 
 fk_value *fk_slot_at(const fk_function *f, const fk_state *s, int64_t at)
 {
-    if (at >= 0 || at % 8 != 0 || (uint64_t)(-at / 8) > f->num_slots)
+    if (at >= 0 || at % 8 != 0 || at < -8 * (int64_t)f->num_slots)
         return NULL;
     return &s->place[FK_STATE_REGS + (size_t)(-at / 8) - 1];
 }
@@ -40,7 +37,7 @@ static fk_value add_constant(fk_value v, int64_t k)
     if (v.kind == FK_V_NONE || k == 0)
         return v;
     if (v.kind == FK_V_CONST || v.kind == FK_V_SP || v.kind == FK_V_YOUNG || v.kind == FK_V_NEAR) {
-        v.k = (int64_t)((uint64_t)v.k + (uint64_t)k);
+        v.k = fk_sum(v.k, k);
         return v;
     }
     fk_value r = number(FK_V_OFFSET, k);
@@ -61,9 +58,9 @@ static fk_value add_values(fk_value a, fk_value b)
     if (a.kind != FK_V_CONST)
         return a.kind == FK_V_NONE || b.kind == FK_V_NONE ? none : any;
     if (b.kind == FK_V_ENTRY)
-        return (fk_value){a.k, (uint32_t)(b.k - a.k), FK_V_TARGET, 0};
+        return (fk_value){a.k, (uint32_t)fk_difference(b.k, a.k), FK_V_TARGET, 0};
     if (b.kind == FK_V_ANY || b.kind == FK_V_OFFSET)
-        return number(FK_V_NEAR, a.k + (b.kind == FK_V_OFFSET ? b.k : 0));
+        return number(FK_V_NEAR, fk_sum(a.k, b.kind == FK_V_OFFSET ? b.k : 0));
     return add_constant(b, a.k);
 }
 
@@ -129,7 +126,7 @@ static void store(const fk_function *f, fk_state *s, const fk_insn *i, int64_t m
     fk_value *slot = fk_slot_at(f, s, a.k % 8 == 0 ? a.k : a.k - (a.k % 8 + 8) % 8);
     if (slot != NULL)
         *slot = i->size == 8 && a.k % 8 == 0 ? v : any;
-    if (i->size == 16 && (slot = fk_slot_at(f, s, a.k + 8)) != NULL)
+    if (i->size == 16 && (slot = fk_slot_at(f, s, fk_sum(a.k, 8))) != NULL)
         *slot = any;
 }
 
@@ -239,7 +236,7 @@ static void do_sub(const fk_function *f, fk_state *s, const fk_insn *i)
     fk_value a = get(s, i->rs), b = get(s, i->rt);
     bool known = b.kind == FK_V_CONST;
     set(f, s, i->rd,
-        known                                        ? add_constant(a, -b.k)
+        known                                        ? add_constant(a, fk_difference(0, b.k))
         : a.kind == FK_V_NONE || b.kind == FK_V_NONE ? none
                                                      : any);
 }

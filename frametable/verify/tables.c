@@ -52,7 +52,7 @@ static void follow_index(sweep *s, const fk_insn *i)
 {
     bool add = i->op == FK_OP_ADD && i->rs < 32 && !(s->known >> i->rs & 1);
     bool shift = i->op == FK_OP_SHIFT && (s->shifted >> i->rs & 1);
-    int64_t k = add ? i->imm : shift ? s->offset[i->rs] << i->imm : 0;
+    int64_t k = add ? i->imm : shift ? (int64_t)((uint64_t)s->offset[i->rs] << i->imm) : 0;
     s->shifted &= ~i->writes;
     if ((add || shift) && i->rd < 32) {
         s->shifted |= 1u << i->rd;

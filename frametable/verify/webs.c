@@ -59,7 +59,7 @@ static uint16_t constant_sum(const fk_function *f, const fk_state *s, const fk_i
         return FK_T_BLOCK;
     if (s->place[i->rs].kind != FK_V_CONST)
         return 0;
-    uint64_t sum = (uint64_t)(s->place[i->rs].k + i->imm);
+    uint64_t sum = (uint64_t)fk_sum(s->place[i->rs].k, i->imm);
     return fk_image_section_at(f->program->image, sum, &section) == FK_OK ? FK_T_ADDRESS
                                                                           : FK_T_CONSTANT;
 }
