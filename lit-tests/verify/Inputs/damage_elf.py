@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""damage_elf.py SEED RUNS FTDUMP FILE...: damages copies of ELF files and verifies each: shorter ones, section
-headers with extreme numbers, bits of the ELF header, bits and words of any section. ftdump must end within a
-minute with one of its exit codes and without a sanitizer's report. Prints every run that does not, and the
-number of runs."""
+"""damage_elf.py SEED RUNS FTDUMP FILE...: damages copies of ELF files and verifies each.
+
+Shorter files, section headers with extreme numbers, bits of the ELF header, bits and words of any
+section. ftdump must end within a minute with one of its exit codes and without a sanitizer's
+report. Prints every run that does not, and the number of runs."""
 import os
 import random
 import struct

@@ -1,6 +1,7 @@
 (* What ocamlopt may do and ftdump --verify must not report. In each function some variable, handler
    or shared call looks like a fault to a checker that knows too little of the compiler. *)
-external raw : (float[@unboxed]) -> (int64[@unboxed]) = "caml_int64_of_float" "caml_int64_of_float_unboxed"
+external raw : (float[@unboxed]) -> (int64[@unboxed])
+  = "caml_int64_of_float" "caml_int64_of_float_unboxed"
 external word : string -> int -> int64 = "%caml_string_get64u"
 external element : (int64, Bigarray.int64_elt, Bigarray.c_layout) Bigarray.Array1.t -> int -> int64
   = "%caml_ba_unsafe_ref_1"
