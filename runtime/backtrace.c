@@ -121,11 +121,12 @@ value fk_callstack_value(const uintptr_t *slots, size_t n)
     return v;
 }
 
+/* At most `max` frames; a negative number is no limit. */
 value caml_get_current_callstack(value max)
 {
     uintptr_t *buf = NULL;
     size_t capacity = 0;
-    size_t n = fk_callstack(fk_self, INT_VAL(max) < 0 ? 0 : INT_VAL(max), &buf, &capacity, -1);
+    size_t n = fk_callstack(fk_self, (size_t)INT_VAL(max), &buf, &capacity, -1);
     value v = fk_callstack_value(buf, n);
     free(buf);
     return v;
@@ -178,12 +179,12 @@ bool fk_slot_frame(uintptr_t slot, unsigned depth, fk_frame *out)
 
 static bool slot_frame(uintptr_t slot, fk_frame *f) { return fk_slot_frame(slot, SLOT_DEPTH(slot), f); }
 
-/* Printexc.backtrace_slot: Unknown_location {is_raise} is tag 1. Without
- * debuginfo the slot stands for a re-raise by compiler-made code. */
+/* Printexc.backtrace_slot: Unknown_location {is_raise} is tag 1. Without debuginfo
+ * the slot stands for a re-raise by compiler-made code, which Printexc leaves out. */
 static value unknown_location(void)
 {
     value v = fk_alloc_small(1, 1);
-    FIELD(v, 0) = VAL_FALSE;
+    FIELD(v, 0) = VAL_TRUE;
     return v;
 }
 

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "runtime/bigarray.h"
 #include "runtime/fail.h"
 #include "runtime/memory.h"
 #include "runtime/profiler.h"
@@ -38,22 +37,4 @@ char *caml_stat_strconcat(int n, ...)
         p = stpcpy(p, va_arg(args, const char *));
     va_end(args);
     return s;
-}
-
-/* Mapped bigarrays keep their own operations but compare like the others. */
-int caml_ba_compare(value a, value b) { return fk_ba_compare(a, b); }
-int caml_ba_element_size[] = {4, 8, 1, 1, 2, 2, 4, 8, 8, 8, 8, 16, 1, 2};
-
-/* Not OCaml's own hash of the elements: dimensions and kind only. */
-intptr_t caml_ba_hash(value v) { return fk_ba_shape(v); }
-
-void caml_ba_serialize(value v, uintptr_t *b32, uintptr_t *b64)
-{
-    (void)v, (void)b32, (void)b64;
-    fk_invalid_arg("output_value: bigarrays cannot be marshalled by this runtime");
-}
-uintptr_t caml_ba_deserialize(void *dst)
-{
-    (void)dst;
-    fk_failwith("input_value: bigarrays cannot be read by this runtime");
 }

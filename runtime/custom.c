@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "runtime/bigarray.h"
+
 struct entry {
     struct entry *next;
     const struct custom_operations *ops;
@@ -25,7 +27,8 @@ void caml_register_custom_operations(const struct custom_operations *ops)
 
 const struct custom_operations *fk_find_custom(const char *identifier)
 {
-    static const struct custom_operations *const own[] = {&caml_int32_ops, &caml_int64_ops, &caml_nativeint_ops};
+    static const struct custom_operations *const own[] = {
+        &caml_int32_ops, &caml_int64_ops, &caml_nativeint_ops, &fk_ba_ops};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(own[i]->identifier, identifier) == 0)
             return own[i];

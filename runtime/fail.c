@@ -120,6 +120,19 @@ void fk_raise_sys_error(const char *name)
     fk_raise_with_string(PREDEF(Sys_error), text);
 }
 
+void fk_raise_sys_error_about(value name)
+{
+    const char *why = strerror(errno);
+    size_t n = string_length(name), m = strlen(why);
+    ROOTS(1, &name);
+    value text = fk_alloc_string(n + 2 + m);
+    memcpy((char *)text, (char *)name, n);
+    memcpy((char *)text + n, ": ", 2);
+    memcpy((char *)text + n + 2, why, m);
+    UNROOT_VOID();
+    raise_with_arg(PREDEF(Sys_error), text);
+}
+
 /* Loaded by caml_ml_array_bound_error. */
 void caml_array_bound_error_asm(void) { fk_bound_error(); }
 

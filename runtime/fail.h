@@ -31,6 +31,7 @@ FK_NORETURN void fk_failwith(const char *);
 FK_NORETURN void fk_invalid_arg(const char *);
 FK_NORETURN void fk_bound_error(void);
 FK_NORETURN void fk_raise_sys_error(const char *name); /* errno; "NAME: text" */
+FK_NORETURN void fk_raise_sys_error_about(value name); /* a string of any length */
 
 /* The registered value, or 0. */
 value fk_named_value(const char *name);

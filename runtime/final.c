@@ -3,7 +3,8 @@
  * A `finalise` value is kept until the major heap finds it unreachable; then it
  * is alive once more, as the argument of its function. A `finalise_last`
  * function is called without the value, after its death, which a minor
- * collection may already notice. */
+ * collection may already notice. What dies together is finalised in the reverse
+ * order of attachment: a value before those that it was made of. */
 #include <stdlib.h>
 
 #include "runtime/callback.h"
@@ -22,21 +23,29 @@ static void push(struct finals *f, struct final x)
     f->data[f->size++] = x;
 }
 
-static value attach(struct finals *f, value fun, value v, const char *name)
+/* Of these the program may hold a copy without the block: a float in a register, a
+ * lazy value that was cut short. Static data may be attached, and never dies. */
+static bool may_be_finalised(value v)
 {
-    if (!is_block(v) || hd_color(HD(v)) == COLOR_STATIC)
-        fk_invalid_arg(name);
+    unsigned tag = is_block(v) ? tag_of(v) : TAG_FORCING;
+    return tag != TAG_FORCING && tag != TAG_LAZY && tag != TAG_FORWARD && tag != TAG_DOUBLE;
+}
+
+static value attach(struct finals *f, value fun, value v)
+{
+    if (!may_be_finalised(v))
+        fk_invalid_arg("Gc.finalise");
     push(f, (struct final){.fun = fun, .val = v});
     return VAL_UNIT;
 }
 
 value caml_final_register(value fun, value v)
 {
-    return attach(&fk_self->finals, fun, v, "Gc.finalise");
+    return attach(&fk_self->finals, fun, v);
 }
 value caml_final_register_called_without_value(value fun, value v)
 {
-    return attach(&fk_self->finals_last, fun, v, "Gc.finalise_last");
+    return attach(&fk_self->finals_last, fun, v);
 }
 value caml_final_release(value unit)
 {
@@ -45,11 +54,22 @@ value caml_final_release(value unit)
     return unit;
 }
 
-static void todo(struct domain *d, value fun, value arg)
+/* Its function is called next, and its place is free: no function is 0. */
+static void die(struct domain *d, struct final *x, value arg)
 {
-    words_push(&d->finals_todo, (uintptr_t)fun);
+    words_push(&d->finals_todo, (uintptr_t)x->fun);
     words_push(&d->finals_todo, (uintptr_t)arg);
     fk_interrupt(d, INT_CALLBACK);
+    x->fun = 0;
+}
+
+static void drop_dead(struct finals *f, size_t from)
+{
+    size_t kept = from;
+    for (size_t i = from; i < f->size; i++)
+        if (f->data[i].fun)
+            f->data[kept++] = f->data[i];
+    f->size = f->young = kept;
 }
 
 static void scan_range(struct finals *f, size_t from, bool values, root_fn fn, void *ctx)
@@ -84,30 +104,21 @@ void fk_finals_scan_weak(struct domain *d, root_fn fn, void *ctx)
 void fk_finals_minor(struct domain *d, bool (*forward)(value *))
 {
     struct finals *f = &d->finals_last;
-    size_t kept = f->young;
-    for (size_t i = f->young; i < f->size; i++) {
-        struct final x = f->data[i];
-        if (forward(&x.val))
-            f->data[kept++] = x;
-        else
-            todo(d, x.fun, VAL_UNIT);
-    }
-    f->size = f->young = kept;
+    for (size_t i = f->size; i-- > f->young;)
+        if (!forward(&f->data[i].val))
+            die(d, &f->data[i], VAL_UNIT);
+    drop_dead(f, f->young);
     d->finals.young = d->finals.size;
 }
 
 void fk_finals_major(struct domain *d, bool first, bool (*alive)(value), root_fn fn, void *ctx)
 {
     struct finals *f = first ? &d->finals : &d->finals_last;
-    size_t kept = 0, n = f->size, was_todo = d->finals_todo.size;
-    for (size_t i = 0; i < n; i++) {
-        struct final x = f->data[i];
-        if (alive(x.val))
-            f->data[kept++] = x;
-        else
-            todo(d, x.fun, first ? x.val : VAL_UNIT);
-    }
-    f->size = f->young = kept;
+    size_t was_todo = d->finals_todo.size;
+    for (size_t i = f->size; i-- > 0;)
+        if (!alive(f->data[i].val))
+            die(d, &f->data[i], first ? f->data[i].val : VAL_UNIT);
+    drop_dead(f, 0);
     /* Only now: one dead value may reach another that is finalised as well. */
     for (size_t i = was_todo; i < d->finals_todo.size; i++)
         fn(ctx, (value)d->finals_todo.data[i], (value *)&d->finals_todo.data[i]);

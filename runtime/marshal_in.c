@@ -27,6 +27,7 @@ struct reader {
     value *block;         /* by number */
     value *young;         /* NULL: blocks go to the major heap */
     uintptr_t young_left; /* words */
+    uintptr_t room;       /* bytes of the custom block that is read */
     struct hole *todo;
     size_t depth, max_depth;
 };
@@ -74,7 +75,10 @@ static int64_t get_signed(struct reader *r, int bytes)
     return (int64_t)(get(r, bytes) << unused) >> unused;
 }
 
-unsigned char fk_deserialize_byte(void) { return *take(current, 1); }
+uint64_t fk_deserialize_be(int bytes) { return get(current, bytes); }
+uintptr_t fk_deserialize_left(void) { return current->end - current->p; }
+uintptr_t fk_deserialize_room(void) { return current->room; }
+void fk_deserialize_bad(const char *why) { bad(current, why); }
 int caml_deserialize_uint_1(void) { return (int)get(current, 1); }
 int caml_deserialize_sint_1(void) { return (int)get_signed(current, 1); }
 int caml_deserialize_uint_2(void) { return (int)get(current, 2); }
@@ -200,6 +204,7 @@ static value get_custom(struct reader *r, bool fixed)
     value v = new_block(r, 1 + (n + 7) / 8, TAG_CUSTOM, 0);
     memset((void *)v, 0, (1 + (n + 7) / 8) * sizeof(value));
     CUSTOM_OPS(v) = ops;
+    r->room = n;
     if (ops->deserialize(CUSTOM_DATA(v)) != n)
         bad(r, "input_value: incorrect length of serialized custom block");
     if (r->young && ops->finalize)
@@ -363,5 +368,5 @@ value caml_marshal_data_size(value str, value from)
     struct sizes s;
     if (!read_header((unsigned char *)str + INT_VAL(from), string_length(str) - INT_VAL(from), &s))
         fk_failwith("Marshal.data_size: bad object");
-    return VAL_INT(s.header - HEADER_SMALL + s.data);
+    return VAL_INT(s.header - HEADER_STDLIB + s.data);
 }

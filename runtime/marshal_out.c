@@ -53,6 +53,12 @@ static FK_NORETURN void refuse(struct writer *w, const char *why)
     fk_invalid_arg(why);
 }
 
+static FK_NORETURN void too_wide(struct writer *w)
+{
+    done(w);
+    fk_failwith("output_value: integer cannot be read back on 32-bit platform");
+}
+
 /* --- bytes --------------------------------------------------------------------------- */
 
 static unsigned char *room(struct writer *w, size_t n)
@@ -82,7 +88,7 @@ static void put_code(struct writer *w, int code, uint64_t n, int bytes)
 }
 static void put_bytes(struct writer *w, const void *p, size_t n) { memcpy(room(w, n), p, n); }
 
-void fk_serialize_byte(unsigned char c) { put_be(current, c, 1); }
+void fk_serialize_be(uint64_t n, int bytes) { put_be(current, n, bytes); }
 void caml_serialize_int_1(int n) { put_be(current, (unsigned)n, 1); }
 void caml_serialize_int_2(int n) { put_be(current, (unsigned)n, 2); }
 void caml_serialize_int_4(int32_t n) { put_be(current, (uint32_t)n, 4); }
@@ -152,7 +158,7 @@ static void put_int(struct writer *w, intptr_t n)
     else if (n >= -(1 << 30) && n < 1 << 30)
         put_code(w, CODE_INT32, n, 4);
     else if (w->compat32)
-        refuse(w, "output_value: integer cannot be read back on 32-bit platform");
+        too_wide(w);
     else
         put_code(w, CODE_INT64, n, 8);
 }

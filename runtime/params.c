@@ -13,7 +13,7 @@
 #define MAX_STACK_WORDS ((uintptr_t)1 << 40)
 
 struct params fk_params = {
-    .minor_words = 256 << 10, .space_overhead = 120, .stack_words = 128 << 20, .max_overhead = 500,
+    .minor_words = 256 << 10, .space_overhead = 120, .stack_words = 128 << 20,
     .custom_major_ratio = 44, .custom_minor_ratio = 100, .custom_minor_max_size = 70000,
 };
 
@@ -33,7 +33,6 @@ static void set(char letter, const char *arg)
     switch (letter) {
     case 's': fk_params.minor_words = n; break;
     case 'o': fk_params.space_overhead = n; break;
-    case 'O': fk_params.max_overhead = n; break;
     case 'l': fk_params.stack_words = n; break;
     case 'v': fk_params.verbose = n; break;
     case 'b': fk_params.backtrace = n != 0; break;
@@ -61,11 +60,11 @@ void fk_params_init(void)
     if (p)
         parse(p);
     if (fk_params.minor_words > MAX_MINOR_WORDS)
-        fk_fatal("OCAMLRUNPARAM: s=%zu is impossible: a nursery has at most %zu words", (size_t)fk_params.minor_words,
-                 (size_t)MAX_MINOR_WORDS);
+        fk_fatal("OCAMLRUNPARAM: s=%zu is impossible: a nursery has at most %zu words",
+                 (size_t)fk_params.minor_words, (size_t)MAX_MINOR_WORDS);
     if (fk_params.stack_words > MAX_STACK_WORDS)
-        fk_fatal("OCAMLRUNPARAM: l=%zu is impossible: a stack has at most %zu words", (size_t)fk_params.stack_words,
-                 (size_t)MAX_STACK_WORDS);
+        fk_fatal("OCAMLRUNPARAM: l=%zu is impossible: a stack has at most %zu words",
+                 (size_t)fk_params.stack_words, (size_t)MAX_STACK_WORDS);
     if (fk_params.minor_words < 512)
         fk_params.minor_words = 512;
     if (fk_params.space_overhead == 0)

@@ -9,11 +9,11 @@ struct params {
     uintptr_t minor_words;    /* s */
     _Atomic uintptr_t space_overhead; /* o, percent; like all _Atomic ones: Gc.set */
     uintptr_t stack_words;    /* l: limit of a fiber */
-    _Atomic uintptr_t max_overhead;   /* Gc.max_overhead; nothing reads it but Gc.get */
     _Atomic uintptr_t verbose;        /* v */
     bool backtrace;           /* b */
     bool randomize;           /* R: Hashtbl */
-    uintptr_t custom_major_ratio, custom_minor_ratio, custom_minor_max_size; /* M m n */
+    /* M m n; only the last is read, the others are Gc.get's */
+    _Atomic uintptr_t custom_major_ratio, custom_minor_ratio, custom_minor_max_size;
 };
 extern struct params fk_params;
 void fk_params_init(void);

@@ -20,16 +20,13 @@ value caml_floatarray_create(value n)
         fk_invalid_arg("Float.Array.create");
     return INT_VAL(n) == 0 ? fk_atom(0) : fk_alloc(INT_VAL(n), TAG_DOUBLE_ARRAY);
 }
-value caml_array_create_float(value n)
-{
-    if (INT_VAL(n) < 0 || (uintptr_t)INT_VAL(n) > MAX_WOSIZE)
-        fk_invalid_arg("Array.create_float");
-    return caml_floatarray_create(n);
-}
+value caml_array_create_float(value n) { return caml_floatarray_create(n); }
 value caml_make_float_vect(value n) { return caml_array_create_float(n); }
 
 value caml_floatarray_make_unboxed(intptr_t n, double x)
 {
+    if (n < 0 || (uintptr_t)n > MAX_WOSIZE)
+        fk_invalid_arg("Array.make");
     value v = caml_floatarray_create(VAL_INT(n));
     for (intptr_t i = 0; i < n; i++)
         set_double_field(v, i, x);
@@ -42,10 +39,10 @@ value caml_array_make(value len, value init)
     intptr_t n = INT_VAL(len);
     if (n == 0)
         return fk_atom(0);
-    if (n < 0 || (uintptr_t)n > MAX_WOSIZE)
-        fk_invalid_arg("Array.make");
     if (is_float_block(init))
         return caml_floatarray_make(len, init);
+    if (n < 0 || (uintptr_t)n > MAX_WOSIZE)
+        fk_invalid_arg("Array.make");
     ROOTS(1, &init);
     value v = alloc_fields(n, 0);
     for (intptr_t i = 0; i < n; i++)

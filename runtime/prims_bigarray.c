@@ -1,10 +1,4 @@
-/* prims_bigarray.c - Bigarray. Compiled code reads the block directly, so its
- * layout is the public one of caml/bigarray.h:
- *
- *   word 0 operations | 1 data | 2 dimensions | 3 flags | 4 proxy | 5.. sizes
- *   flags: bits 0-7 kind, bit 8 Fortran layout, bits 9-10 who owns the data
- */
-#include <complex.h>
+/* prims_bigarray.c - the primitives of Bigarray (bigarray.h has the layout). */
 #include <stdlib.h>
 
 #include "runtime/bigarray.h"
@@ -12,99 +6,11 @@
 #include "runtime/fail.h"
 #include "runtime/memory.h"
 
-enum { BA_FORTRAN = 0x100, BA_MANAGED = 0x200, BA_KIND = 0xFF, BA_MAX_DIMS = 16 };
-enum { FLOAT32, FLOAT64, SINT8, UINT8, SINT16, UINT16, INT32, INT64, CAML_INT, NATIVE, COMPLEX32, COMPLEX64, CHAR, FLOAT16 };
-static const uint8_t kind_size[] = {4, 8, 1, 1, 2, 2, 4, 8, 8, 8, 8, 16, 1, 2};
-
-struct proxy {
-    _Atomic intptr_t refs;
-    void *data;
-};
-struct ba {
-    char *data;
-    intptr_t num_dims, flags;
-    struct proxy *proxy;
-    intptr_t dim[];
-};
-#define BA(v) ((struct ba *)CUSTOM_DATA(v))
-#define KIND(b) ((b)->flags & BA_KIND)
-
-static uintptr_t elements(const struct ba *b)
-{
-    uintptr_t n = 1;
-    for (intptr_t i = 0; i < b->num_dims; i++)
-        n *= b->dim[i];
-    return n;
-}
-static uintptr_t bytes(const struct ba *b) { return elements(b) * kind_size[KIND(b)]; }
-
-static void finalize(value v)
-{
-    struct ba *b = BA(v);
-    if (!(b->flags & BA_MANAGED))
-        return;
-    if (!b->proxy)
-        free(b->data);
-    else if (atomic_fetch_sub(&b->proxy->refs, 1) == 1) {
-        free(b->proxy->data);
-        free(b->proxy);
-    }
-}
-
-static int compare_elements(struct ba *a, struct ba *b, uintptr_t i)
-{
-#define AS(type) do { type x = ((type *)a->data)[i], y = ((type *)b->data)[i]; return (x > y) - (x < y); } while (0)
-    switch (KIND(a)) {
-    case SINT8: AS(int8_t);
-    case UINT8: case CHAR: AS(uint8_t);
-    case SINT16: AS(int16_t);
-    case UINT16: case FLOAT16: AS(uint16_t);
-    case INT32: AS(int32_t);
-    case FLOAT32: AS(float);
-    case FLOAT64: AS(double);
-    }
-    AS(int64_t);
-#undef AS
-}
-
-static int compare(value v, value w)
-{
-    struct ba *a = BA(v), *b = BA(w);
-    if (a->flags != b->flags && (a->flags ^ b->flags) & (BA_KIND | BA_FORTRAN))
-        return (a->flags & (BA_KIND | BA_FORTRAN)) < (b->flags & (BA_KIND | BA_FORTRAN)) ? -1 : 1;
-    if (a->num_dims != b->num_dims)
-        return a->num_dims < b->num_dims ? -1 : 1;
-    for (intptr_t i = 0; i < a->num_dims; i++)
-        if (a->dim[i] != b->dim[i])
-            return a->dim[i] < b->dim[i] ? -1 : 1;
-    uintptr_t n = elements(a);
-    for (uintptr_t i = 0; i < n; i++) {
-        int c = compare_elements(a, b, i);
-        if (c)
-            return c;
-    }
-    return 0;
-}
-
-int fk_ba_compare(value a, value b) { return compare(a, b); }
-
-intptr_t fk_ba_shape(value v)
-{
-    struct ba *b = BA(v);
-    intptr_t h = KIND(b);
-    for (intptr_t i = 0; i < b->num_dims; i++)
-        h = h * 31 + b->dim[i];
-    return h;
-}
-
-static const struct custom_operations ba_ops = {
-    .identifier = "_bigarr02", .finalize = finalize, .compare = compare};
-
 /* `mem`: bytes of memory that the block will own. */
 static value make(intptr_t flags, int num_dims, const intptr_t *dim, char *data, struct proxy *proxy, uintptr_t mem)
 {
     uintptr_t size = sizeof(struct ba) + num_dims * sizeof(intptr_t);
-    value v = mem ? caml_alloc_custom_mem(&ba_ops, size, mem) : fk_alloc_custom(&ba_ops, size);
+    value v = mem ? caml_alloc_custom_mem(&fk_ba_ops, size, mem) : fk_alloc_custom(&fk_ba_ops, size);
     struct ba *b = BA(v);
     b->data = data;
     b->num_dims = num_dims;
@@ -116,7 +22,7 @@ static value make(intptr_t flags, int num_dims, const intptr_t *dim, char *data,
 
 value caml_ba_alloc(int flags, int num_dims, void *data, intptr_t *dim)
 {
-    uintptr_t n = kind_size[flags & BA_KIND];
+    uintptr_t n = caml_ba_element_size[flags & BA_KIND];
     for (int i = 0; i < num_dims; i++) {
         if (dim[i] < 0 || (dim[i] && n > MAX_WOSIZE / (uintptr_t)dim[i]))
             fk_raise_out_of_memory();
@@ -173,19 +79,6 @@ static value complex_value(double re, double im)
     return v;
 }
 
-static double half_to_double(uint16_t h)
-{
-    uint64_t sign = (uint64_t)(h >> 15) << 63, e = h >> 10 & 31, m = h & 1023, n;
-    if (e == 0) {
-        double d = (double)m / 16777216.0;
-        return sign ? -d : d;
-    }
-    n = sign | (e == 31 ? 2047 : e - 15 + 1023) << 52 | m << 42;
-    double d;
-    memcpy(&d, &n, sizeof d);
-    return d;
-}
-
 /* Round to nearest even through the exact steps of a float. */
 static uint16_t double_to_half(double d)
 {
@@ -211,7 +104,7 @@ static value get_at(struct ba *b, uintptr_t i)
 {
     char *p = b->data;
     switch (KIND(b)) {
-    case FLOAT16: return fk_copy_double(half_to_double(((uint16_t *)p)[i]));
+    case FLOAT16: return fk_copy_double(fk_ba_half(((uint16_t *)p)[i]));
     case FLOAT32: return fk_copy_double(((float *)p)[i]);
     case FLOAT64: return fk_copy_double(((double *)p)[i]);
     case SINT8: return VAL_INT(((int8_t *)p)[i]);
@@ -249,19 +142,16 @@ static void set_at(struct ba *b, uintptr_t i, value v)
     }
 }
 
-static void check_dims(struct ba *b, intptr_t n)
-{
-    if (b->num_dims != n)
-        fk_invalid_arg("Bigarray: wrong number of indices");
-}
 static value get_n(value v, int n, const intptr_t *index)
 {
-    check_dims(BA(v), n);
+    if (BA(v)->num_dims != n)
+        fk_invalid_arg("Bigarray.get: wrong number of indices");
     return get_at(BA(v), offset(BA(v), index));
 }
 static value set_n(value v, int n, const intptr_t *index, value x)
 {
-    check_dims(BA(v), n);
+    if (BA(v)->num_dims != n)
+        fk_invalid_arg("Bigarray.set: wrong number of indices");
     set_at(BA(v), offset(BA(v), index), x);
     return VAL_UNIT;
 }
@@ -312,7 +202,7 @@ value caml_ba_dim_2(value v) { return caml_ba_dim(v, VAL_INT(1)); }
 value caml_ba_dim_3(value v) { return caml_ba_dim(v, VAL_INT(2)); }
 value caml_ba_kind(value v) { return VAL_INT(KIND(BA(v))); }
 value caml_ba_layout(value v) { return VAL_INT(BA(v)->flags >> 8 & 1); }
-uintptr_t caml_ba_byte_size(struct ba *b) { return bytes(b); }
+uintptr_t caml_ba_byte_size(struct ba *b) { return fk_ba_bytes(b); }
 
 /* A block that shares the data of `v`. */
 static value view(value v, intptr_t flags, int num_dims, const intptr_t *dim, char *data)
@@ -342,7 +232,7 @@ value caml_ba_sub(value v, value from, value len)
     for (intptr_t i = 0; i < b->num_dims; i++)
         stride *= i == axis ? 1 : dim[i];
     dim[axis] = n;
-    return view(v, b->flags, (int)b->num_dims, dim, b->data + f * stride * kind_size[KIND(b)]);
+    return view(v, b->flags, (int)b->num_dims, dim, b->data + f * stride * caml_ba_element_size[KIND(b)]);
 }
 
 value caml_ba_slice(value v, value index)
@@ -356,7 +246,7 @@ value caml_ba_slice(value v, value index)
         at[i] = fortran ? 1 : 0;
     for (intptr_t i = 0; i < n; i++)
         at[fortran ? left + i : i] = INT_VAL(FIELD(index, i));
-    uintptr_t off = offset(b, at) * kind_size[KIND(b)];
+    uintptr_t off = offset(b, at) * caml_ba_element_size[KIND(b)];
     return view(v, b->flags, (int)left, fortran ? b->dim : b->dim + n, b->data + off);
 }
 
@@ -367,7 +257,7 @@ value caml_ba_reshape(value v, value dims)
     uintptr_t count = 1;
     for (int i = 0; i < n; i++)
         count *= dim[i];
-    if (count != elements(BA(v)))
+    if (count != fk_ba_elements(BA(v)))
         fk_invalid_arg("Bigarray.reshape: size mismatch");
     return view(v, BA(v)->flags, n, dim, BA(v)->data);
 }
@@ -385,7 +275,7 @@ value caml_ba_change_layout(value v, value layout)
 
 value caml_ba_fill(value v, value x)
 {
-    for (uintptr_t i = 0, n = elements(BA(v)); i < n; i++)
+    for (uintptr_t i = 0, n = fk_ba_elements(BA(v)); i < n; i++)
         set_at(BA(v), i, x);
     return VAL_UNIT;
 }
@@ -398,6 +288,6 @@ value caml_ba_blit(value src, value dst)
         same = a->dim[i] == b->dim[i];
     if (!same)
         fk_invalid_arg("Bigarray.blit: dimension mismatch");
-    memmove(b->data, a->data, bytes(a));
+    memmove(b->data, a->data, fk_ba_bytes(a));
     return VAL_UNIT;
 }

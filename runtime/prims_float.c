@@ -1,7 +1,7 @@
 /* prims_float.c - floating point primitives. */
-#include <ctype.h>
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -124,43 +124,45 @@ value caml_float_compare(value a, value b)
 
 /* --- text ------------------------------------------------------------------------------- */
 
-value caml_format_float(value fmt, value x)
+/* What C's printf makes of one number, however long. */
+static value printed(const char *fmt, ...)
 {
     char small[400];
-    double d = double_of(x);
-    int n = snprintf(small, sizeof small, (char *)fmt, d);
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(small, sizeof small, fmt, args);
+    va_end(args);
     if (n < (int)sizeof small)
         return fk_copy_bytes(small, n);
     char *big = malloc((size_t)n + 1);
     if (!big)
         fk_raise_out_of_memory();
-    snprintf(big, n + 1, (char *)fmt, d);
+    va_start(args, fmt);
+    vsnprintf(big, n + 1, fmt, args);
+    va_end(args);
     value v = fk_copy_bytes(big, n);
     free(big);
     return v;
 }
 
-/* %h and %H of Printf: C's %a with OCaml's names for what is not finite. */
+value caml_format_float(value fmt, value x) { return printed((char *)fmt, double_of(x)); }
+
+/* %h and %H of Printf: C's %a with OCaml's names for what is not finite. A negative
+ * precision is none, for C as well. */
 value caml_hexstring_of_float(value x, value precision, value style)
 {
-    char buf[128], fmt[16] = "%";
     double d = double_of(x);
     intptr_t prec = INT_VAL(precision);
-    char s = (char)INT_VAL(style);
-    if (isnan(d))
-        return fk_copy_string("nan");
-    if (isinf(d))
-        return fk_copy_string(d < 0 ? "-infinity" : s == '+' ? "+infinity" : s == ' ' ? " infinity" : "infinity");
-    size_t n = 1;
+    char s = (char)INT_VAL(style), fmt[8] = "%.*a";
+    const char *sign = signbit(d) ? "-" : s == '+' ? "+" : s == ' ' ? " " : "";
+    if (!isfinite(d))
+        return printed("%s%s", sign, isnan(d) ? "nan" : "infinity");
     if (s == '+' || s == ' ')
-        fmt[n++] = s;
-    strcpy(fmt + n, prec >= 0 ? ".*a" : "a");
-    prec > 60 ? prec = 60 : 0;
-    prec >= 0 ? snprintf(buf, sizeof buf, fmt, (int)prec, d) : snprintf(buf, sizeof buf, fmt, d);
-    return fk_copy_string(buf);
+        snprintf(fmt, sizeof fmt, "%%%c.*a", s);
+    return printed(fmt, (int)prec, d);
 }
 
-/* Underscores are dropped; the rest must be exactly one number. */
+/* Underscores are dropped; the rest must be one number; blanks before it are strtod's. */
 value caml_float_of_string(value s)
 {
     size_t len = string_length(s), n = 0;
@@ -172,7 +174,7 @@ value caml_float_of_string(value s)
             buf[n++] = ((char *)s)[i];
     buf[n] = 0;
     double d = strtod(buf, &end);
-    bool ok = n > 0 && end == buf + n && !isspace((unsigned char)buf[0]);
+    bool ok = n > 0 && end == buf + n;
     if (buf != small)
         free(buf);
     if (!ok)

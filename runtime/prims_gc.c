@@ -10,26 +10,27 @@
 
 extern uintptr_t fk_live_words;
 
-/* Collect, then run what became pending (finalisers, signals). */
+/* Collect, then run what became pending (finalisers, signals): once, as OCaml does,
+ * so what a finaliser lets go dies in a later call. */
 static value collect(enum gc_kind kind, int times)
 {
-    for (int i = 0; i < times; i++) {
+    for (int i = 0; i < times; i++)
         fk_gc_collect(fk_self, kind);
-        value r = fk_pending_actions(fk_self);
-        if (is_exn_result(r))
-            fk_raise(exn_of_result(r));
-    }
+    value r = fk_pending_actions(fk_self);
+    if (is_exn_result(r))
+        fk_raise(exn_of_result(r));
     return VAL_UNIT;
 }
 
 value caml_gc_minor(value unit) { (void)unit; return collect(GC_MINOR, 1); }
 value caml_gc_major(value unit) { (void)unit; return collect(GC_MAJOR, 1); }
-/* What finalisers let go needs another cycle each. */
+/* Three, since ephemerons and values that were revived die one cycle later each. */
 value caml_gc_full_major(value unit) { (void)unit; return collect(GC_MAJOR, 3); }
 value caml_gc_compaction(value unit)
 {
-    collect(GC_MAJOR, 2);
     (void)unit;
+    fk_gc_collect(fk_self, GC_MAJOR);
+    fk_gc_collect(fk_self, GC_MAJOR);
     return collect(GC_COMPACT, 1);
 }
 value caml_gc_major_slice(value n) { (void)n; collect(GC_MAJOR, 1); return VAL_INT(0); }
@@ -123,14 +124,14 @@ value caml_gc_stat(value unit)
     return stat_record(true);
 }
 
-/* --- control: 11 fields, of which five mean something here ---------------------------------- */
+/* --- control: 11 fields, those of OCaml 4's heap are 0 ---------------------------------- */
 
 value caml_gc_get(value unit)
 {
     struct domain *d = fk_self;
     (void)unit;
     intptr_t f[] = {(intptr_t)d->st.minor_heap_wsz, 0, (intptr_t)fk_params.space_overhead,
-                    (intptr_t)fk_params.verbose, (intptr_t)fk_params.max_overhead,
+                    (intptr_t)fk_params.verbose, 0,
                     (intptr_t)fk_max_fiber_words, 0, 0, (intptr_t)fk_params.custom_major_ratio,
                     (intptr_t)fk_params.custom_minor_ratio, (intptr_t)fk_params.custom_minor_max_size};
     value v = fk_alloc_small(11, 0);
@@ -162,10 +163,13 @@ static void resize_job(struct domain *w, void *arg)
 value caml_gc_set(value c)
 {
     struct domain *d = fk_self;
-    intptr_t minor = INT_VAL(FIELD(c, 0)), overhead = INT_VAL(FIELD(c, 2)), stack = INT_VAL(FIELD(c, 5));
+    intptr_t minor = INT_VAL(FIELD(c, 0)), overhead = INT_VAL(FIELD(c, 2));
+    intptr_t stack = INT_VAL(FIELD(c, 5));
     fk_params.space_overhead = overhead > 0 ? overhead : 1;
     fk_params.verbose = INT_VAL(FIELD(c, 3));
-    fk_params.max_overhead = INT_VAL(FIELD(c, 4));
+    fk_params.custom_major_ratio = INT_VAL(FIELD(c, 8)) > 0 ? INT_VAL(FIELD(c, 8)) : 1;
+    fk_params.custom_minor_ratio = INT_VAL(FIELD(c, 9));
+    fk_params.custom_minor_max_size = INT_VAL(FIELD(c, 10));
     fk_max_fiber_words = stack > 1024 ? stack : 1024;
     if (minor < 512)
         minor = 512;

@@ -87,10 +87,13 @@ static void enqueue_fields(struct queue *q, value v, uintptr_t from)
         q->at[q->write++] = FIELD(v, i);
 }
 
+static uint32_t mix_header(uint32_t h, value v) { return mix(h, (uint32_t)(HD(v) & ~COLOR_MASK)); }
+
 /* Closures: code and closure information count, then the environment. */
 static uint32_t mix_closure(struct queue *q, uint32_t h, value v)
 {
     uintptr_t env = closinfo_start_env(FIELD(v, 1));
+    h = mix_header(h, v);
     for (uintptr_t i = 0; i < env; i++) {
         h = caml_hash_mix_intnat(h, FIELD(v, i));
         q->left--;
@@ -119,10 +122,8 @@ static uint32_t mix_block(struct queue *q, uint32_t h, value v)
         return mix(h, (uint32_t)CUSTOM_OPS(v)->hash(v));
     case TAG_CLOSURE: return mix_closure(q, h, v);
     }
-    h = mix(h, (uint32_t)(HD(v) & ~COLOR_MASK));
-    q->left--;
     enqueue_fields(q, v, 0);
-    return h;
+    return mix_header(h, v); /* not one of the meaningful ones */
 }
 
 value caml_hash(value count, value limit, value seed, value v)

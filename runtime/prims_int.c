@@ -137,37 +137,25 @@ static intptr_t hash_native(value v)
     return n ^ (n >> 32) ^ (n >> 63);
 }
 
-static void put_be(uint64_t n, int bytes)
-{
-    while (bytes-- > 0)
-        fk_serialize_byte((unsigned char)(n >> (8 * bytes)));
-}
-static uint64_t get_be(int bytes)
-{
-    uint64_t n = 0;
-    while (bytes-- > 0)
-        n = n << 8 | fk_deserialize_byte();
-    return n;
-}
 static void write32(value v, uintptr_t *b32, uintptr_t *b64)
 {
-    put_be((uint32_t)int32_of(v), 4);
+    fk_serialize_be((uint32_t)int32_of(v), 4);
     *b32 = *b64 = 4;
 }
 static uintptr_t read32(void *dst)
 {
-    int32_t n = (int32_t)get_be(4);
+    int32_t n = (int32_t)fk_deserialize_be(4);
     memcpy(dst, &n, sizeof n);
     return sizeof n;
 }
 static void write64(value v, uintptr_t *b32, uintptr_t *b64)
 {
-    put_be(int64_of(v), 8);
+    fk_serialize_be(int64_of(v), 8);
     *b32 = *b64 = 8;
 }
 static uintptr_t read64(void *dst)
 {
-    int64_t n = (int64_t)get_be(8);
+    int64_t n = (int64_t)fk_deserialize_be(8);
     memcpy(dst, &n, sizeof n);
     return sizeof n;
 }
@@ -176,14 +164,14 @@ static void write_native(value v, uintptr_t *b32, uintptr_t *b64)
 {
     int64_t n = int64_of(v);
     bool small = n == (int32_t)n;
-    fk_serialize_byte(small ? 1 : 2);
-    put_be(n, small ? 4 : 8);
+    fk_serialize_be(small ? 1 : 2, 1);
+    fk_serialize_be(n, small ? 4 : 8);
     *b32 = 4;
     *b64 = 8;
 }
 static uintptr_t read_native(void *dst)
 {
-    int64_t n = fk_deserialize_byte() == 1 ? (int32_t)get_be(4) : (int64_t)get_be(8);
+    int64_t n = fk_deserialize_be(1) == 1 ? (int32_t)fk_deserialize_be(4) : (int64_t)fk_deserialize_be(8);
     memcpy(dst, &n, sizeof n);
     return sizeof n;
 }

@@ -94,19 +94,32 @@ static value channel_value(struct channel *c)
 value caml_ml_open_descriptor_in(value fd) { return channel_value(open_channel((int)INT_VAL(fd), false)); }
 value caml_ml_open_descriptor_out(value fd) { return channel_value(open_channel((int)INT_VAL(fd), true)); }
 
+/* Open output channels, each with a reference more; NULL: no memory. */
+static struct channel **open_outputs(size_t *n)
+{
+    *n = 0;
+    pthread_mutex_lock(&list_lock);
+    size_t count = 0;
+    for (struct channel *c = all; c; c = c->next)
+        count++;
+    struct channel **found = malloc((count + 1) * sizeof *found);
+    for (struct channel *c = all; c && found; c = c->next)
+        if (c->output && c->fd >= 0) {
+            c->refs++; /* keeps it while values are made */
+            found[(*n)++] = c;
+        }
+    pthread_mutex_unlock(&list_lock);
+    return found;
+}
+
 value caml_ml_out_channels_list(value unit)
 {
     value list = VAL_EMPTYLIST, v = VAL_UNIT;
-    struct channel *found[256];
-    size_t n = 0;
+    size_t n;
     (void)unit;
-    pthread_mutex_lock(&list_lock);
-    for (struct channel *c = all; c && n < 256; c = c->next)
-        if (c->output && c->fd >= 0) {
-            c->refs++; /* keeps it while values are made */
-            found[n++] = c;
-        }
-    pthread_mutex_unlock(&list_lock);
+    struct channel **found = open_outputs(&n);
+    if (!found)
+        fk_raise_out_of_memory();
     ROOTS(2, &list, &v);
     while (n-- > 0) {
         v = channel_value(found[n]);
@@ -116,6 +129,7 @@ value caml_ml_out_channels_list(value unit)
         FIELD(cell, 1) = list;
         list = cell;
     }
+    free(found);
     return UNROOT(list);
 }
 
@@ -422,9 +436,12 @@ static int64_t file_size(struct channel *c)
     return end;
 }
 
+/* A closed channel still knows its position; only the system knows a file's size. */
 static int64_t query(value ch, int64_t (*f)(struct channel *))
 {
-    WITH_CHANNEL(c, ch);
+    ROOTS(1, &ch);
+    struct channel *c = CHANNEL(ch);
+    fk_channel_lock(c);
     int64_t n = f(c);
     fk_channel_unlock(c);
     UNROOT_VOID();

@@ -46,12 +46,12 @@ static value string_array(char *const *s, size_t n)
     return UNROOT(a);
 }
 
-/* A copy of the name for use without values; refuses embedded zeros. */
-static char *c_name(value name)
+/* A copy of the name for use without values; one with a zero in it is an error. */
+static char *c_name(value name, int error)
 {
     if (strlen((char *)name) != string_length(name)) {
-        errno = ENOENT;
-        fk_raise_sys_error((char *)name);
+        errno = error;
+        fk_raise_sys_error_about(name);
     }
     char *s = strdup((char *)name);
     if (!s)
@@ -59,21 +59,24 @@ static char *c_name(value name)
     return s;
 }
 
-/* Runs a call on a file name with the domain released. */
-static int on_name(value name, int (*f)(const char *, void *), void *arg)
+/* Runs a call on a string that c_name made, with the domain released, and frees it. */
+static int on_copy(char *s, int (*f)(const char *, void *), void *arg)
 {
-    char *s = c_name(name);
     fk_blocking_enter();
     int r = f(s, arg), e = errno;
-    fk_blocking_leave();
-    if (r < 0) {
-        char text[PATH_MAX + 1];
-        snprintf(text, sizeof text, "%s", s);
-        free(s);
-        errno = e;
-        fk_raise_sys_error(text);
-    }
     free(s);
+    fk_blocking_leave();
+    errno = e;
+    return r;
+}
+
+static int on_name(value name, int (*f)(const char *, void *), void *arg)
+{
+    ROOTS(1, &name);
+    int r = on_copy(c_name(name, ENOENT), f, arg);
+    if (r < 0)
+        fk_raise_sys_error_about(name);
+    UNROOT_VOID();
     return r;
 }
 
@@ -201,10 +204,15 @@ value caml_sys_remove(value name) { on_name(name, do_unlink, NULL); return VAL_U
 value caml_sys_chdir(value name) { on_name(name, do_chdir, NULL); return VAL_UNIT; }
 value caml_sys_rename(value from, value to)
 {
-    char buf[PATH_MAX];
-    snprintf(buf, sizeof buf, "%s", (char *)to);
-    on_name(from, do_rename, buf);
-    return VAL_UNIT;
+    ROOTS(1, &from);
+    char *target = c_name(to, ENOENT);
+    char *source = c_name(from, ENOENT);
+    int r = on_copy(source, do_rename, target), e = errno;
+    free(target);
+    errno = e;
+    if (r < 0)
+        fk_raise_sys_error_about(from);
+    return UNROOT(VAL_UNIT);
 }
 value caml_sys_getcwd(value unit)
 {
@@ -215,21 +223,55 @@ value caml_sys_getcwd(value unit)
     return fk_copy_string(buf);
 }
 
+struct names {
+    char **name;
+    size_t size, capacity;
+};
+
+static bool add_name(struct names *l, const char *s)
+{
+    if (l->size == l->capacity) {
+        size_t n = l->capacity ? 2 * l->capacity : 64;
+        char **p = realloc(l->name, n * sizeof *p);
+        if (!p)
+            return false;
+        l->name = p;
+        l->capacity = n;
+    }
+    l->name[l->size] = strdup(s);
+    return l->name[l->size++] != NULL;
+}
+
+static int do_read_directory(const char *s, void *p)
+{
+    DIR *d = opendir(s);
+    if (!d)
+        return -1;
+    int r = 0;
+    for (struct dirent *e; !r && (e = readdir(d));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && !add_name(p, e->d_name)) {
+            errno = ENOMEM;
+            r = -1;
+        }
+    int e = errno;
+    closedir(d);
+    errno = e;
+    return r;
+}
+
 value caml_sys_read_directory(value name)
 {
-    char *names[4096];
-    size_t n = 0;
-    DIR *d = opendir((char *)name);
-    if (!d)
-        fk_raise_sys_error((char *)name);
-    for (struct dirent *e; (e = readdir(d)) && n < sizeof names / sizeof *names;)
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-            names[n++] = strdup(e->d_name);
-    closedir(d);
-    value v = string_array(names, n);
-    while (n > 0)
-        free(names[--n]);
-    return v;
+    struct names l = {0};
+    ROOTS(1, &name);
+    int r = on_copy(c_name(name, ENOENT), do_read_directory, &l), e = errno;
+    value v = r < 0 ? VAL_UNIT : string_array(l.name, l.size);
+    while (l.size > 0)
+        free(l.name[--l.size]);
+    free(l.name);
+    errno = e;
+    if (r < 0)
+        fk_raise_sys_error_about(name);
+    return UNROOT(v);
 }
 value caml_sys_isatty(value ch)
 {
@@ -248,7 +290,11 @@ static int do_system(const char *s, void *p)
 }
 value caml_sys_system_command(value command)
 {
-    int status = on_name(command, do_system, NULL);
+    ROOTS(1, &command);
+    int status = on_copy(c_name(command, EINVAL), do_system, NULL);
+    if (status < 0)
+        fk_raise_sys_error_about(command);
+    UNROOT_VOID();
     return VAL_INT(WIFEXITED(status) ? WEXITSTATUS(status) : 255);
 }
 

@@ -21,6 +21,7 @@
 
 #include "runtime/check.h"
 #include "runtime/memprof/splitmix.h"
+#include "runtime/signals.h"
 
 enum { RUN_BITS = 10, PHASE_POINTS = 100, OUTSIDE_MS = 2000, WATCH_MS = 100 };
 
@@ -118,7 +119,7 @@ static void start_watch(void)
 {
     pthread_t id;
     watched = true;
-    if (pthread_create(&id, NULL, watch, NULL) != 0)
+    if (fk_signals_thread(&id, watch) != 0)
         fk_fatal("cannot create the thread that watches blocking calls");
     pthread_detach(id);
 }

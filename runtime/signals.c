@@ -142,3 +142,13 @@ void fk_signals_stack_free(void)
 }
 
 void fk_signals_init(void) { fk_signals_stack(); }
+
+int fk_signals_thread(pthread_t *id, void *(*main)(void *))
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    int e = pthread_create(id, NULL, main, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return e;
+}

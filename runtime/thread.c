@@ -163,7 +163,7 @@ static void start_ticker(void)
         return;
     pthread_t t;
     pthread_mutex_lock(&ticker_lock);
-    if (!ticking && pthread_create(&t, NULL, tick, NULL) == 0) {
+    if (!ticking && fk_signals_thread(&t, tick) == 0) {
         pthread_detach(t);
         ticking = true;
     }
