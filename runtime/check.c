@@ -1,6 +1,8 @@
 /* check.c - which checks are on, and at which points to collect. */
 #include "runtime/check.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,7 +42,7 @@ static bool set_seed(uint64_t n)
     return true;
 }
 
-static bool set_flag(const char *name, uint64_t n)
+static bool set_flag(const char *name, uint64_t n, bool has_arg)
 {
     static const struct {
         const char *name;
@@ -49,7 +51,7 @@ static bool set_flag(const char *name, uint64_t n)
                  {"stubs", &fk_check.stubs}, {"core", &fk_check.core}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(name, flags[i].name) == 0)
-            return *flags[i].flag = true;
+            return *flags[i].flag = !has_arg;
     if (strcmp(name, "gc") == 0)
         return set_kind(GC_MINOR, n);
     if (strcmp(name, "major") == 0)
@@ -63,9 +65,18 @@ static bool set_flag(const char *name, uint64_t n)
     return strcmp(name, "all") == 0 && set_all(n);
 }
 
+/* Digits, decimal or 0x..., and nothing else. */
+static bool number(const char *s, uint64_t *n)
+{
+    char *end;
+    errno = 0;
+    *n = strtoull(s, &end, 0);
+    return isdigit((unsigned char)*s) && !*end && errno == 0;
+}
+
 static bool set(char *item)
 {
-    char *arg = strchr(item, '='), *end = "";
+    char *arg = strchr(item, '=');
     uint64_t n = 0;
     if (arg) {
         *arg++ = 0;
@@ -75,9 +86,10 @@ static bool set(char *item)
             return (fk_check.site_log = strdup(arg)) != NULL;
         if (strcmp(item, "kill") == 0)
             return (fk_check.kill = strdup(arg)) != NULL;
-        n = strtoull(arg, &end, 0);
+        if (!number(arg, &n) || (n == 0 && strcmp(item, "seed") != 0))
+            return false; /* no period is 0 */
     }
-    return *end == 0 && set_flag(item, n);
+    return set_flag(item, n, arg != NULL);
 }
 
 static void settle(void)
