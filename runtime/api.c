@@ -14,7 +14,18 @@
 
 extern value caml_startup_exn(char **argv);
 
-bool fk_rt_check(const char *list, const char **error) { return fk_check_parse(list, error); }
+/* Misuse ends here, by name, and not as a fault somewhere in the collector. */
+static void need_domain(const char *function)
+{
+    if (!fk_self)
+        fk_fatal("%s: the calling thread runs no OCaml code", function);
+}
+
+bool fk_rt_check(const char *list, const char **error)
+{
+    *error = "fk_rt_check after fk_rt_start";
+    return fk_slots_used() == 0 && fk_check_parse(list, error);
+}
 
 fk_rt_value fk_rt_start(char **argv)
 {
@@ -22,7 +33,13 @@ fk_rt_value fk_rt_start(char **argv)
     return is_exn_result(r) ? exn_of_result(r) : 0;
 }
 
-void fk_rt_collect(fk_rt_kind kind) { fk_gc_collect(fk_self, (enum gc_kind)kind); }
+void fk_rt_collect(fk_rt_kind kind)
+{
+    need_domain("fk_rt_collect");
+    if (kind > FK_RT_COMPACT)
+        fk_fatal("fk_rt_collect: there is no kind %d", (int)kind);
+    fk_gc_collect(fk_self, (enum gc_kind)kind);
+}
 
 /* --- domains --------------------------------------------------------------------------- */
 
@@ -57,6 +74,7 @@ static void *run(void *p)
 
 fk_rt_domain *fk_rt_spawn(void (*fn)(void *), void *arg)
 {
+    need_domain("fk_rt_spawn");
     struct fk_rt_domain *r = malloc(sizeof *r);
     if (!r)
         return NULL;
@@ -75,6 +93,9 @@ fk_rt_domain *fk_rt_spawn(void (*fn)(void *), void *arg)
 
 void fk_rt_join(fk_rt_domain *r)
 {
+    need_domain("fk_rt_join");
+    if (!r)
+        return;
     while (fk_check.scheduled && !r->done)
         fk_sched_wait(r);
     fk_blocking_enter();
@@ -104,6 +125,7 @@ static void census_job(struct domain *w, void *lines)
 
 void fk_rt_census(void (*each)(const fk_rt_census_line *, void *), void *arg)
 {
+    need_domain("fk_rt_census");
     fk_rt_census_line lines[256] = {{0, 0, 0}};
     fk_gc_collect(fk_self, GC_MAJOR);
     while (!fk_stw(fk_self, census_job, lines))
@@ -119,6 +141,7 @@ void fk_rt_census(void (*each)(const fk_rt_census_line *, void *), void *arg)
 
 void fk_rt_frames(int (*each)(const fk_rt_frame *, void *), void *arg)
 {
+    need_domain("fk_rt_frames");
     struct walk w;
     for (struct fiber *f = fk_self->st.current_stack; f; f = f->handler->parent) {
         fk_walk_start(&w, f, NULL);

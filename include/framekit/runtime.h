@@ -5,7 +5,8 @@
  * "Interfacing C with OCaml" of the manual), with the same names and rules.
  *
  * Unless said otherwise the caller is a thread that runs OCaml code (it was
- * called by it, or came through fk_rt_start or fk_rt_spawn). A `fk_rt_value` that
+ * called by it, or came through fk_rt_start or fk_rt_spawn); any other gets a line on
+ * stderr and exit code 96. A `fk_rt_value` that
  * is kept over a call that may collect must be a registered root.
  */
 #ifndef FRAMEKIT_RUNTIME_H
@@ -22,7 +23,8 @@ extern "C" {
 typedef intptr_t fk_rt_value; /* immediate (low bit 1) or the address of field 0 */
 
 /* Sets checking modes as FRAMEKIT_CHECK does (docs/checking.md). Only before
- * fk_rt_start. false: *error is the item that was not understood. */
+ * fk_rt_start. false: *error is the item that was not understood, or says that it is
+ * too late. */
 bool fk_rt_check(const char *list, const char **error);
 
 /* Initialises the runtime and runs the program's units in link order. Returns
@@ -37,7 +39,7 @@ void fk_rt_collect(fk_rt_kind);
 typedef struct fk_rt_domain fk_rt_domain;
 /* Runs fn(arg) as a new domain. NULL: all 128 slots are taken, or no memory. */
 fk_rt_domain *fk_rt_spawn(void (*fn)(void *arg), void *arg);
-/* Waits for it (this domain is released meanwhile) and frees it. */
+/* Waits for it (this domain is released meanwhile) and frees it. NULL: nothing. */
 void fk_rt_join(fk_rt_domain *);
 
 /* One line of a heap census: blocks of one tag, words with headers. */
