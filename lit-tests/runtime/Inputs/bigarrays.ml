@@ -86,6 +86,7 @@ let () = h "c0" (Array1.create char c_layout 0);
   h "c32" (Array1.init complex32 c_layout 1 (fun _ -> Complex.one));
   h "f64nan" (Array1.init float64 c_layout 1 (fun _ -> -. nan));
   h "f16nan" (Array1.init float16 c_layout 1 (fun _ -> nan));
+  h "f16inf" (Array1.init float16 c_layout 1 (fun _ -> infinity)); h "f16-0" (Array1.init float16 c_layout 1 (fun _ -> -0.));
  List.iter (fun n -> Printf.printf "%d: %d %d %d %d %d %d %d %d\n" n (Hashtbl.hash (Array1.init int32 c_layout n (fun i -> if i = n-1 then 9l else 5l))) (Hashtbl.hash (Array1.init int64 c_layout n (fun i -> if i = n-1 then 9L else 5L)))  (Hashtbl.hash (Array1.init float64 c_layout n (fun i -> if i = n-1 then 9. else 5.))) (Hashtbl.hash (Array1.init float32 c_layout n (fun i -> if i = n-1 then 9. else 5.))) (Hashtbl.hash (Array1.init int16_signed c_layout n (fun i -> if i = n-1 then 9 else 5))) (Hashtbl.hash (Array1.init complex64 c_layout n (fun i -> if i = n-1 then Complex.zero else Complex.one))) (Hashtbl.hash (Array1.init float16 c_layout n (fun i -> if i = n-1 then 9. else 5.))) (Hashtbl.hash (Array1.init complex32 c_layout n (fun i -> if i = n-1 then Complex.zero else Complex.one)))) [15;16;17;31;32;33;63;64;65;127;128;129]
 let c n a b = Printf.printf "%s %d %d %b\n" n (compare a b) (compare b a) (a = b)
 let () = c "dim" (Array2.create char c_layout 0 5) (Array2.create char c_layout 1 0);
