@@ -147,7 +147,8 @@ void fk_rt_frames(int (*each)(const fk_rt_frame *, void *), void *arg)
         fk_walk_start(&w, f, NULL);
         while (fk_walk_next(&w) && w.found) {
             fk_frame src;
-            fk_rt_frame out = {.return_address = w.ra, .frame_size = w.descr.frame_size, .live = w.descr.num_live};
+            fk_rt_frame out = {.return_address = w.ra, .frame_size = w.descr.frame_size,
+                               .live = w.descr.num_live};
             if (fk_slot_frame((uintptr_t)w.descr.address, 0, &src)) {
                 out.file = src.file;
                 out.name = src.defname;

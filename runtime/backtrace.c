@@ -103,7 +103,8 @@ static size_t fiber_slots(struct fiber *f, size_t n, size_t max, uintptr_t **buf
     return n;
 }
 
-size_t fk_callstack(struct domain *d, size_t max, uintptr_t **buf, size_t *capacity, long alloc_index)
+size_t fk_callstack(struct domain *d, size_t max, uintptr_t **buf, size_t *capacity,
+                    long alloc_index)
 {
     size_t n = fiber_slots(d->st.current_stack, 0, max, buf, capacity, alloc_index);
     for (struct cut_parent *c = d->cut_parents; c && n < max; c = c->prev)
@@ -177,7 +178,10 @@ bool fk_slot_frame(uintptr_t slot, unsigned depth, fk_frame *out)
     return true;
 }
 
-static bool slot_frame(uintptr_t slot, fk_frame *f) { return fk_slot_frame(slot, SLOT_DEPTH(slot), f); }
+static bool slot_frame(uintptr_t slot, fk_frame *f)
+{
+    return fk_slot_frame(slot, SLOT_DEPTH(slot), f);
+}
 
 /* Printexc.backtrace_slot: Unknown_location {is_raise} is tag 1. Without debuginfo
  * the slot stands for a re-raise by compiler-made code, which Printexc leaves out. */
@@ -319,7 +323,8 @@ static void print_frame(const fk_frame *f, bool first, bool inlined)
     if (f->line == f->end_line)
         fprintf(stderr, "line %d, characters %d-%d\n", f->line, f->start_char, f->end_offset);
     else
-        fprintf(stderr, "lines %d-%d, characters %d-%d\n", f->line, f->end_line, f->start_char, f->end_offset);
+        fprintf(stderr, "lines %d-%d, characters %d-%d\n", f->line, f->end_line, f->start_char,
+                f->end_offset);
 }
 
 void fk_print_backtrace(struct domain *d)
@@ -327,6 +332,7 @@ void fk_print_backtrace(struct domain *d)
     for (intptr_t i = 0; i < d->st.backtrace_pos; i++) {
         fk_frame f;
         for (unsigned k = 0; fk_slot_frame(d->st.backtrace_buffer[i], k, &f); k++)
-            print_frame(&f, i == 0 && k == 0, has_next(d->st.backtrace_buffer[i] + k * SLOT_DEPTH_ONE));
+            print_frame(&f, i == 0 && k == 0,
+                        has_next(d->st.backtrace_buffer[i] + k * SLOT_DEPTH_ONE));
     }
 }

@@ -13,7 +13,8 @@ void fk_backtrace_enable(struct domain *, bool);
 /* Up to max slots, innermost first, parents of fibers included; never touches
  * the OCaml heap. *buf grows as needed (realloc). alloc_index >= 0 selects the
  * location of that block of the innermost frame's combined allocation. */
-size_t fk_callstack(struct domain *, size_t max, uintptr_t **buf, size_t *capacity, long alloc_index);
+size_t fk_callstack(struct domain *, size_t max, uintptr_t **buf, size_t *capacity,
+                    long alloc_index);
 value fk_callstack_value(const uintptr_t *slots, size_t n);
 void fk_print_backtrace(struct domain *);
 /* Source frames of a slot, innermost (inlined) first; false: none left. */

@@ -18,10 +18,16 @@ uintptr_t fk_ba_elements(const struct ba *b)
         n *= b->dim[i];
     return n;
 }
-uintptr_t fk_ba_bytes(const struct ba *b) { return fk_ba_elements(b) * caml_ba_element_size[KIND(b)]; }
+uintptr_t fk_ba_bytes(const struct ba *b)
+{
+    return fk_ba_elements(b) * caml_ba_element_size[KIND(b)];
+}
 
 static bool is_complex(const struct ba *b) { return KIND(b) == COMPLEX32 || KIND(b) == COMPLEX64; }
-static unsigned number_size(const struct ba *b) { return caml_ba_element_size[KIND(b)] >> is_complex(b); }
+static unsigned number_size(const struct ba *b)
+{
+    return caml_ba_element_size[KIND(b)] >> is_complex(b);
+}
 
 static uint64_t load(const struct ba *b, unsigned size, uintptr_t i)
 {
@@ -128,7 +134,8 @@ static bool has_word_size(const struct ba *b) { return KIND(b) == CAML_INT || KI
 
 static uintptr_t hashed_numbers(const struct ba *b)
 {
-    uintptr_t n = fk_ba_bytes(b) / number_size(b), most = 256 / (has_word_size(b) ? 4 : number_size(b));
+    uintptr_t n = fk_ba_bytes(b) / number_size(b),
+        most = 256 / (has_word_size(b) ? 4 : number_size(b));
     return n < most ? n : most;
 }
 

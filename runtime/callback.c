@@ -23,7 +23,8 @@ static value call(callback_fn fn, value closure, value *args, int n)
     {
         value pad = VAL_UNIT; /* roots while the fiber may grow and raise */
         struct local_roots r = {d->st.local_roots, n == 3 ? 4 : n == 2 ? 3 : 2, 1,
-                                {&closure, &args[0], n > 1 ? &args[1] : &pad, n > 2 ? &args[2] : &pad}};
+                                {&closure, &args[0], n > 1 ? &args[1] : &pad,
+                                 n > 2 ? &args[2] : &pad}};
         d->st.local_roots = &r;
         fk_fiber_room(d);
         d->st.local_roots = r.next;
@@ -65,7 +66,10 @@ value fk_callback(value closure, value arg) { return or_raise(fk_callback_exn(cl
 
 value caml_callback_exn(value f, value a) { return fk_callback_exn(f, a); }
 value caml_callback2_exn(value f, value a, value b) { return fk_callback2_exn(f, a, b); }
-value caml_callback3_exn(value f, value a, value b, value c) { return fk_callback3_exn(f, a, b, c); }
+value caml_callback3_exn(value f, value a, value b, value c)
+{
+    return fk_callback3_exn(f, a, b, c);
+}
 value caml_callback(value f, value a) { return fk_callback(f, a); }
 value caml_callback2(value f, value a, value b) { return or_raise(fk_callback2_exn(f, a, b)); }
 value caml_callback3(value f, value a, value b, value c)
@@ -88,7 +92,10 @@ value caml_callbackN_exn(value f, int n, value *args)
     d->st.local_roots = r.next;
     return f;
 }
-value caml_callbackN(value f, int n, value *args) { return or_raise(caml_callbackN_exn(f, n, args)); }
+value caml_callbackN(value f, int n, value *args)
+{
+    return or_raise(caml_callbackN_exn(f, n, args));
+}
 
 /* --- pending actions ------------------------------------------------------------------ */
 

@@ -11,7 +11,10 @@
 
 /* Caml_state of C stubs: the domain of the calling thread. */
 _Thread_local struct domain *caml_state;
-FK_NORETURN void caml_bad_caml_state(void) { fk_fatal("a C function used OCaml values without holding the domain"); }
+FK_NORETURN void caml_bad_caml_state(void)
+{
+    fk_fatal("a C function used OCaml values without holding the domain");
+}
 
 /* --- blocking sections -------------------------------------------------------------- */
 
@@ -84,7 +87,8 @@ static void final_custom(value v) { (*(void (**)(value))CUSTOM_DATA(v))(v); }
 value caml_alloc_final(uintptr_t words, void (*f)(value), uintptr_t mem, uintptr_t max)
 {
     static const struct custom_operations ops = {.identifier = "_final", .finalize = final_custom};
-    extern value caml_alloc_custom(const struct custom_operations *, uintptr_t, uintptr_t, uintptr_t);
+    extern value caml_alloc_custom(const struct custom_operations *, uintptr_t, uintptr_t,
+                                   uintptr_t);
     value v = caml_alloc_custom(&ops, (words ? words : 1) * sizeof(value), mem, max);
     *(void (**)(value))CUSTOM_DATA(v) = f;
     return v;

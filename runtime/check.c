@@ -47,7 +47,8 @@ static bool set_flag(const char *name, uint64_t n, bool has_arg)
     static const struct {
         const char *name;
         bool *flag;
-    } flags[] = {{"move", &fk_check.move}, {"roots", &fk_check.roots}, {"lengths", &fk_check.lengths},
+    } flags[] = {{"move", &fk_check.move}, {"roots", &fk_check.roots},
+                 {"lengths", &fk_check.lengths},
                  {"stubs", &fk_check.stubs}, {"core", &fk_check.core}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(name, flags[i].name) == 0)
@@ -96,7 +97,8 @@ static void settle(void)
 {
     struct check_config *c = &fk_check;
     c->after_gc = c->roots || c->heap_period || c->site_log || c->kill;
-    c->any = c->move || c->lengths || c->stubs || c->period || c->nsites || c->after_gc || c->scheduled;
+    c->any = c->move || c->lengths || c->stubs || c->period || c->nsites || c->after_gc ||
+        c->scheduled;
     c->history = c->move || c->roots || c->heap_period;
     c->every_alloc = c->period || c->nsites || c->lengths || c->scheduled || c->history;
     if (c->move)
@@ -108,7 +110,8 @@ bool fk_check_parse(const char *list, const char **error)
     static char bad[64];
     char *copy = strdup(list), *save = NULL;
     bool ok = copy != NULL;
-    for (char *item = ok ? strtok_r(copy, ",", &save) : NULL; item && ok; item = strtok_r(NULL, ",", &save)) {
+    for (char *item = ok ? strtok_r(copy, ",", &save) : NULL; item && ok;
+         item = strtok_r(NULL, ",", &save)) {
         snprintf(bad, sizeof bad, "%s", item);
         ok = set(item);
     }

@@ -21,7 +21,8 @@ static void visit_fiber(struct fiber *f, value *regs, frame_fn fn, void *arg)
     struct walk w, inner;
     bool top = true;
     fk_walk_start(&w, f, regs);
-    for (char *chunk = NULL; fk_walk_next(&w) && w.found && !fk_walk_stuck(&w); inner = w, top = false) {
+    for (char *chunk = NULL; fk_walk_next(&w) && w.found && !fk_walk_stuck(&w);
+         inner = w, top = false) {
         bool first = top || w.chunk_end != chunk;
         chunk = w.chunk_end;
         fn(&w, first ? NULL : &inner, arg);

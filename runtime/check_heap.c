@@ -79,7 +79,8 @@ static void verify_field(value block, uintptr_t i)
     if (!why)
         return;
     struct finding f = {.rule = "heap-value", .object = v, .holder = block};
-    fk_report(&f, "field %zu of a block holds 0x%zx, which is no value: %s", (size_t)i, (size_t)v, why);
+    fk_report(&f, "field %zu of a block holds 0x%zx, which is no value: %s", (size_t)i, (size_t)v,
+              why);
 }
 
 static void verify_block(value v, void *arg)
@@ -89,7 +90,8 @@ static void verify_block(value v, void *arg)
     (void)arg;
     if (s->kind == SPAN_POOL && hd_wosize(hd) >= s->slot_words) {
         struct finding f = {.rule = "heap-header", .object = v};
-        fk_report(&f, "a block's header says %zu fields, its slot has %u", (size_t)hd_wosize(hd), s->slot_words - 1);
+        fk_report(&f, "a block's header says %zu fields, its slot has %u", (size_t)hd_wosize(hd),
+                  s->slot_words - 1);
     }
     if (hd_tag(hd) >= TAG_NO_SCAN || hd_tag(hd) == TAG_CONT)
         return;

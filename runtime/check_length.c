@@ -58,8 +58,10 @@ void fk_lengths_remember(struct domain *d)
 static FK_NORETURN void wrong(struct lengths *l, uint32_t i, header hd)
 {
     struct finding f = {.rule = "alloc-length", .ra = l->ra};
-    fk_report(&f, "block %u of the combined allocation has %zu field(s) in the descriptor, but the code "
-              "wrote a header with %zu (tag %u)", i, (size_t)l->wosize[i], (size_t)hd_wosize(hd), hd_tag(hd));
+    fk_report(&f,
+              "block %u of the combined allocation has %zu field(s) in the descriptor, but the code "
+              "wrote a header with %zu (tag %u)", i, (size_t)l->wosize[i], (size_t)hd_wosize(hd),
+                  hd_tag(hd));
 }
 
 void fk_lengths_gave(struct domain *d)
@@ -78,7 +80,8 @@ void fk_lengths_taken(struct domain *d, const struct walk *w)
         return;
     struct finding f = {.rule = "alloc-length", .ra = w->ra};
     ptrdiff_t more = left - d->st.young_ptr;
-    fk_report(&f, "the code took %td word(s) %s than the lengths in the descriptor add up to", more < 0 ? -more : more,
+    fk_report(&f, "the code took %td word(s) %s than the lengths in the descriptor add up to",
+              more < 0 ? -more : more,
               more < 0 ? "less" : "more");
 }
 

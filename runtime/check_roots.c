@@ -131,7 +131,8 @@ void fk_poison_unlisted(void)
 
 const char *fk_location_name(fk_live l, char *buf, size_t size)
 {
-    const fk_reg *r = l.reg >= 0 ? fk_abi_reg(fk_here, l.reg, FK_ABI >= 504 ? FK_OCAML_5_4 : FK_OCAML_5_3) : NULL;
+    const fk_reg *r = l.reg >= 0 ? fk_abi_reg(fk_here, l.reg,
+                                              FK_ABI >= 504 ? FK_OCAML_5_4 : FK_OCAML_5_3) : NULL;
     if (l.reg >= 0)
         snprintf(buf, size, "%s", r ? r->name : "?");
     else
@@ -142,7 +143,8 @@ const char *fk_location_name(fk_live l, char *buf, size_t size)
 static const char *location_text(fk_live l, char *buf, size_t size)
 {
     char name[32];
-    snprintf(buf, size, "%s %s", l.reg >= 0 ? "register" : "stack slot", fk_location_name(l, name, sizeof name));
+    snprintf(buf, size, "%s %s", l.reg >= 0 ? "register" : "stack slot",
+             fk_location_name(l, name, sizeof name));
     return buf;
 }
 
@@ -155,15 +157,20 @@ static struct {
     fk_live live;
 } doubt;
 
-static const struct poison *entry_of(uintptr_t a) { return &entries[(a - (uintptr_t)area) / ENTRY_BYTES]; }
+static const struct poison *entry_of(uintptr_t a)
+{
+    return &entries[(a - (uintptr_t)area) / ENTRY_BYTES];
+}
 
 static void settle_doubt(void)
 {
     char where[64];
     if (!doubt.ra)
         return;
-    struct finding f = {.rule = "root-value", .ra = doubt.ra, .location = location_text(doubt.live, where, sizeof where)};
-    fk_report(&f, "a listed root held a word that was dead since collection %zu, and the program never used it",
+    struct finding f = {.rule = "root-value", .ra = doubt.ra,
+                        .location = location_text(doubt.live, where, sizeof where)};
+    fk_report(&f,
+              "a listed root held a word that was dead since collection %zu, and the program never used it",
               (size_t)entry_of(doubt.poison)->minor);
 }
 
@@ -195,7 +202,8 @@ void fk_check_root_value(struct walk *w, uint32_t entry, value *p)
     if (l.reg >= 0 && !w->regs) {
         struct finding f = {.rule = "register-root", .ra = w->ra, .via = led_by(w),
                             .location = location_text(l, where, sizeof where)};
-        fk_report(&f, "the descriptor lists a register, but no registers were saved at this return address");
+        fk_report(&f,
+                  "the descriptor lists a register, but no registers were saved at this return address");
     }
     if (fk_is_poison((uintptr_t)*p)) {
         meet_poison(w, l, (uintptr_t)*p);
@@ -215,7 +223,9 @@ void fk_report_poison(uintptr_t a, const char *how)
     const struct poison *p = entry_of(a);
     struct history h = p->history.at ? p->history : fk_object_at((uintptr_t)p->object, p->minor);
     struct finding f = {.rule = "unlisted-root", .ra = p->ra, .object = p->object, .history = &h,
-                        .location = location_text((fk_live){p->offset, p->reg}, where, sizeof where)};
-    fk_report(&f, "a location that was not listed held the block 0x%zx during collection %zu, and %s later",
+                        .location = location_text((fk_live){p->offset, p->reg}, where,
+                                                  sizeof where)};
+    fk_report(&f,
+              "a location that was not listed held the block 0x%zx during collection %zu, and %s later",
               (size_t)p->object, (size_t)p->minor, how);
 }

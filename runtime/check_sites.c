@@ -106,7 +106,8 @@ static void print_site(const struct site *s)
     fk_symbol_name_ra(s->ra, name, sizeof name);
     fprintf(site_file, "%s entered=%zu frames=%zu", name, (size_t)s->entered, (size_t)s->frames);
     for (uint32_t i = 0; i < s->num_live; i++)
-        fprintf(site_file, " %s=%zu", fk_location_name(fk_descr_live(&d, i), name, sizeof name), (size_t)s->held[i]);
+        fprintf(site_file, " %s=%zu", fk_location_name(fk_descr_live(&d, i), name, sizeof name),
+                (size_t)s->held[i]);
     fputc('\n', site_file);
 }
 
@@ -148,7 +149,8 @@ static void print_killed(void)
 
 static FK_NORETURN void bad_kill(void)
 {
-    fk_fatal("FRAMEKIT_CHECK: kill=%s: not SITE/LOCATION of a return address of this program", fk_check.kill);
+    fk_fatal("FRAMEKIT_CHECK: kill=%s: not SITE/LOCATION of a return address of this program",
+             fk_check.kill);
 }
 
 static fk_live read_location(const char *s)
@@ -176,7 +178,8 @@ static void init_kill(void)
     kill_ra = fk_site_address(fk_check.kill);
     if (!kill_ra || !fk_frame_find(kill_ra, &d))
         bad_kill();
-    trap_area = mmap(NULL, TRAP_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    trap_area = mmap(NULL, TRAP_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                     0);
     if (trap_area == MAP_FAILED)
         fk_fatal("out of memory: the area that kill= points into");
     atexit(print_killed);

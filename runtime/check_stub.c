@@ -22,7 +22,8 @@ static void check_sp(struct domain *d)
 {
     struct fiber *f = d->st.current_stack;
     if (!inside(f, f->sp))
-        wrong("stack-pointer", "the saved stack pointer is outside the running fiber", (uintptr_t)f->sp);
+        wrong("stack-pointer", "the saved stack pointer is outside the running fiber",
+              (uintptr_t)f->sp);
     if ((uintptr_t)f->sp & 7)
         wrong("stack-pointer", "the saved stack pointer is not aligned", (uintptr_t)f->sp);
 }
@@ -67,7 +68,8 @@ static void check_links(struct domain *d)
     for (void *p = d->st.c_stack; p && n < 16; p = c_link_of(p)->prev, n++) {
         struct c_link *l = c_link_of(p);
         if (n == 0 && l->stack != d->st.current_stack)
-            wrong("c-link", "the newest link of the C stack names another fiber", (uintptr_t)l->stack);
+            wrong("c-link", "the newest link of the C stack names another fiber",
+                  (uintptr_t)l->stack);
         if (n == 0 && l->sp != d->st.current_stack->sp)
             wrong("c-link", "link and fiber disagree about the stack pointer", (uintptr_t)l->sp);
     }

@@ -20,8 +20,10 @@
 
 _Static_assert(sizeof(struct dom_state) == (FK_ABI >= 504 ? 0x400 : 0x3e0), "domain state size");
 _Static_assert(offsetof(struct dom_state, dls_root) == (FK_ABI >= 504 ? 336 : 304), "dls_root");
-_Static_assert(offsetof(struct dom_state, local_roots) == (FK_ABI >= 504 ? 192 : 160), "local_roots");
-_Static_assert(offsetof(struct dom_state, extra_params) == (FK_ABI >= 504 ? 512 : 480), "extra_params");
+_Static_assert(offsetof(struct dom_state, local_roots) == (FK_ABI >= 504 ? 192 : 160),
+               "local_roots");
+_Static_assert(offsetof(struct dom_state, extra_params) == (FK_ABI >= 504 ? 512 : 480),
+               "extra_params");
 
 _Thread_local struct domain *fk_self;
 extern _Thread_local struct domain *caml_state; /* the same for C stubs */
@@ -273,7 +275,8 @@ void fk_reset_limit(struct domain *d)
 
 void fk_poll_gc(struct domain *d)
 {
-    uintptr_t what = atomic_fetch_and(&d->interrupts, ~(uintptr_t)(INT_STW | INT_MINOR | INT_MAJOR));
+    uintptr_t what = atomic_fetch_and(&d->interrupts,
+                                      ~(uintptr_t)(INT_STW | INT_MINOR | INT_MAJOR));
     if (what & INT_STW)
         fk_stw_park(d);
     if (what & INT_MAJOR)

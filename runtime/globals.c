@@ -19,7 +19,8 @@ static struct words young_roots;
 static size_t slot_of(uintptr_t root)
 {
     size_t i = (root >> 3) * 0x9E3779B97F4A7C15u >> 20;
-    for (i &= set_size - 1; set[i] && (set[i] & ~(uintptr_t)1) != root; i = (i + 1) & (set_size - 1))
+    for (i &= set_size - 1; set[i] && (set[i] & ~(uintptr_t)1) != root;
+         i = (i + 1) & (set_size - 1))
         continue;
     return i;
 }

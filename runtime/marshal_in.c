@@ -361,7 +361,10 @@ value caml_input_value_from_bytes(value str, value from)
     r.end = r.p + s.data;
     return decode(&r, &s);
 }
-value caml_input_value_from_string(value str, value from) { return caml_input_value_from_bytes(str, from); }
+value caml_input_value_from_string(value str, value from)
+{
+    return caml_input_value_from_bytes(str, from);
+}
 
 value caml_marshal_data_size(value str, value from)
 {

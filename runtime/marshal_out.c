@@ -346,7 +346,10 @@ value caml_output_value_to_bytes(value v, value flags)
     done(&w);
     return s;
 }
-value caml_output_value_to_string(value v, value flags) { return caml_output_value_to_bytes(v, flags); }
+value caml_output_value_to_string(value v, value flags)
+{
+    return caml_output_value_to_bytes(v, flags);
+}
 
 value caml_output_value_to_buffer(value buf, value from, value len, value v, value flags)
 {

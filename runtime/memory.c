@@ -183,7 +183,8 @@ value fk_alloc_custom(const struct custom_operations *ops, uintptr_t bytes)
     return v;
 }
 
-value caml_alloc_custom(const struct custom_operations *ops, uintptr_t bytes, uintptr_t mem, uintptr_t max)
+value caml_alloc_custom(const struct custom_operations *ops, uintptr_t bytes, uintptr_t mem,
+                        uintptr_t max)
 {
     struct domain *d = fk_self;
     value v = fk_alloc_custom(ops, bytes);
@@ -207,7 +208,8 @@ static value alloc_custom_shr(const struct custom_operations *ops, uintptr_t byt
 
 value caml_alloc_custom_mem(const struct custom_operations *ops, uintptr_t bytes, uintptr_t mem)
 {
-    value v = mem > fk_params.custom_minor_max_size ? alloc_custom_shr(ops, bytes) : fk_alloc_custom(ops, bytes);
+    value v = mem > fk_params.custom_minor_max_size ? alloc_custom_shr(ops, bytes)
+                                                    : fk_alloc_custom(ops, bytes);
     heap_count(&fk_self->heap, mem / sizeof(value));
     fk_prof_sample_block(fk_self, v, (mem + sizeof(value) - 1) / sizeof(value), FK_PROF_CUSTOM);
     if (fk_gc_major_due())

@@ -60,7 +60,8 @@ static char *map_aligned(size_t size)
     size_t want = size + CHUNK_SIZE;
     if (want < size)
         return NULL;
-    char *p = mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *p = mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
     if (p == MAP_FAILED)
         return NULL;
     char *a = (char *)(((uintptr_t)p + CHUNK_SIZE - 1) & ~(CHUNK_SIZE - 1));

@@ -44,7 +44,8 @@ value caml_alloc_dummy_lazy(value unit)
 /* A lazy value may be forced, or short-cut, when it is known. */
 value caml_update_dummy_lazy(value dummy, value v)
 {
-    bool lazy = is_block(v) && (tag_of(v) == TAG_LAZY || tag_of(v) == TAG_FORWARD || tag_of(v) == TAG_FORCING);
+    bool lazy = is_block(v) &&
+        (tag_of(v) == TAG_LAZY || tag_of(v) == TAG_FORWARD || tag_of(v) == TAG_FORCING);
     HD(dummy) = (HD(dummy) & ~(header)0xFF) | (lazy ? tag_of(v) : TAG_FORWARD);
     caml_modify(&FIELD(dummy, 0), lazy ? FIELD(v, 0) : v);
     return VAL_UNIT;
@@ -83,7 +84,10 @@ value caml_sys_temp_dir_name(value unit)
     (void)unit;
     return fk_copy_string(s && *s ? s : "/tmp");
 }
-value caml_sys_convert_signal_number(value n) { return VAL_INT(caml_convert_signal_number((int)INT_VAL(n))); }
+value caml_sys_convert_signal_number(value n)
+{
+    return VAL_INT(caml_convert_signal_number((int)INT_VAL(n)));
+}
 value caml_sys_rev_convert_signal_number(value n)
 {
     return VAL_INT(caml_rev_convert_signal_number((int)INT_VAL(n)));

@@ -32,7 +32,10 @@ value caml_floatarray_make_unboxed(intptr_t n, double x)
         set_double_field(v, i, x);
     return v;
 }
-value caml_floatarray_make(value n, value x) { return caml_floatarray_make_unboxed(INT_VAL(n), double_of(x)); }
+value caml_floatarray_make(value n, value x)
+{
+    return caml_floatarray_make_unboxed(INT_VAL(n), double_of(x));
+}
 
 value caml_array_make(value len, value init)
 {
@@ -85,7 +88,10 @@ value caml_floatarray_set(value a, value i, value x)
     set_double_field(a, at(a, i), double_of(x));
     return VAL_UNIT;
 }
-value caml_floatarray_unsafe_get(value a, value i) { return fk_copy_double(double_field(a, INT_VAL(i))); }
+value caml_floatarray_unsafe_get(value a, value i)
+{
+    return fk_copy_double(double_field(a, INT_VAL(i)));
+}
 value caml_floatarray_unsafe_set(value a, value i, value x)
 {
     set_double_field(a, INT_VAL(i), double_of(x));

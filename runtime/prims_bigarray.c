@@ -7,10 +7,12 @@
 #include "runtime/memory.h"
 
 /* `mem`: bytes of memory that the block will own. */
-static value make(intptr_t flags, int num_dims, const intptr_t *dim, char *data, struct proxy *proxy, uintptr_t mem)
+static value make(intptr_t flags, int num_dims, const intptr_t *dim, char *data,
+                  struct proxy *proxy, uintptr_t mem)
 {
     uintptr_t size = sizeof(struct ba) + num_dims * sizeof(intptr_t);
-    value v = mem ? caml_alloc_custom_mem(&fk_ba_ops, size, mem) : fk_alloc_custom(&fk_ba_ops, size);
+    value v = mem ? caml_alloc_custom_mem(&fk_ba_ops, size, mem) : fk_alloc_custom(&fk_ba_ops,
+        size);
     struct ba *b = BA(v);
     b->data = data;
     b->num_dims = num_dims;
@@ -157,7 +159,10 @@ static value set_n(value v, int n, const intptr_t *index, value x)
 }
 #define INDEX(...) (const intptr_t[]){__VA_ARGS__}
 value caml_ba_get_1(value v, value i) { return get_n(v, 1, INDEX(INT_VAL(i))); }
-value caml_ba_get_2(value v, value i, value j) { return get_n(v, 2, INDEX(INT_VAL(i), INT_VAL(j))); }
+value caml_ba_get_2(value v, value i, value j)
+{
+    return get_n(v, 2, INDEX(INT_VAL(i), INT_VAL(j)));
+}
 value caml_ba_get_3(value v, value i, value j, value k)
 {
     return get_n(v, 3, INDEX(INT_VAL(i), INT_VAL(j), INT_VAL(k)));
@@ -232,7 +237,8 @@ value caml_ba_sub(value v, value from, value len)
     for (intptr_t i = 0; i < b->num_dims; i++)
         stride *= i == axis ? 1 : dim[i];
     dim[axis] = n;
-    return view(v, b->flags, (int)b->num_dims, dim, b->data + f * stride * caml_ba_element_size[KIND(b)]);
+    return view(v, b->flags, (int)b->num_dims, dim,
+                b->data + f * stride * caml_ba_element_size[KIND(b)]);
 }
 
 value caml_ba_slice(value v, value index)

@@ -34,7 +34,8 @@ static const uint32_t *sines(void)
 
 static void md5_block(struct md5 *m, const unsigned char *p)
 {
-    static const unsigned char shift[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+    static const unsigned char shift[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23},
+                                              {6, 10, 15, 21}};
     const uint32_t *t = sines();
     uint32_t a = m->h[0], b = m->h[1], c = m->h[2], d = m->h[3];
     for (int i = 0; i < 64; i++) {
@@ -173,7 +174,8 @@ static void blake2_block(struct blake2 *s, bool last)
         for (int i = 0; i < 4; i++)
             quarter(v, i, i + 4, i + 8, i + 12, m[p[2 * i]], m[p[2 * i + 1]]);
         for (int i = 0; i < 4; i++)
-            quarter(v, i, 4 + ((i + 1) & 3), 8 + ((i + 2) & 3), 12 + ((i + 3) & 3), m[p[8 + 2 * i]], m[p[9 + 2 * i]]);
+            quarter(v, i, 4 + ((i + 1) & 3), 8 + ((i + 2) & 3), 12 + ((i + 3) & 3),
+                    m[p[8 + 2 * i]], m[p[9 + 2 * i]]);
     }
     for (int i = 0; i < 8; i++)
         s->h[i] ^= v[i] ^ v[i + 8];

@@ -31,7 +31,10 @@ double caml_hypot(double a, double b) { return hypot(a, b); }
 double caml_copysign(double a, double b) { return copysign(a, b); }
 double caml_nextafter(double a, double b) { return nextafter(a, b); }
 double caml_fma(double a, double b, double c) { return fma(a, b, c); }
-value caml_hypot_float(value a, value b) { return fk_copy_double(hypot(double_of(a), double_of(b))); }
+value caml_hypot_float(value a, value b)
+{
+    return fk_copy_double(hypot(double_of(a), double_of(b)));
+}
 value caml_copysign_float(value a, value b)
 {
     return fk_copy_double(copysign(double_of(a), double_of(b)));
@@ -44,7 +47,10 @@ value caml_fma_float(value a, value b, value c)
 {
     return fk_copy_double(fma(double_of(a), double_of(b), double_of(c)));
 }
-value caml_atan2_float(value a, value b) { return fk_copy_double(atan2(double_of(a), double_of(b))); }
+value caml_atan2_float(value a, value b)
+{
+    return fk_copy_double(atan2(double_of(a), double_of(b)));
+}
 value caml_fmod_float(value a, value b) { return fk_copy_double(fmod(double_of(a), double_of(b))); }
 value caml_power_float(value a, value b) { return fk_copy_double(pow(double_of(a), double_of(b))); }
 value caml_add_float(value a, value b) { return fk_copy_double(double_of(a) + double_of(b)); }

@@ -64,7 +64,11 @@ static struct totals totals(void)
 }
 
 double caml_gc_minor_words_unboxed(void) { return (double)minor_words(fk_self); }
-value caml_gc_minor_words(value unit) { (void)unit; return fk_copy_double(caml_gc_minor_words_unboxed()); }
+value caml_gc_minor_words(value unit)
+{
+    (void)unit;
+    return fk_copy_double(caml_gc_minor_words_unboxed());
+}
 
 static value float_fields(const double *x, int n, int total)
 {
@@ -133,7 +137,8 @@ value caml_gc_get(value unit)
     intptr_t f[] = {(intptr_t)d->st.minor_heap_wsz, 0, (intptr_t)fk_params.space_overhead,
                     (intptr_t)fk_params.verbose, 0,
                     (intptr_t)fk_max_fiber_words, 0, 0, (intptr_t)fk_params.custom_major_ratio,
-                    (intptr_t)fk_params.custom_minor_ratio, (intptr_t)fk_params.custom_minor_max_size};
+                    (intptr_t)fk_params.custom_minor_ratio,
+                        (intptr_t)fk_params.custom_minor_max_size};
     value v = fk_alloc_small(11, 0);
     for (int i = 0; i < 11; i++)
         FIELD(v, i) = VAL_INT(f[i]);

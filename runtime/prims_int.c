@@ -64,7 +64,10 @@ static int64_t parse(value str, int bits, const char *error)
 }
 
 value caml_int_of_string(value s) { return VAL_INT(parse(s, 63, "int_of_string")); }
-value caml_int32_of_string(value s) { return fk_copy_int32((int32_t)parse(s, 32, "Int32.of_string")); }
+value caml_int32_of_string(value s)
+{
+    return fk_copy_int32((int32_t)parse(s, 32, "Int32.of_string"));
+}
 value caml_int64_of_string(value s) { return fk_copy_int64(parse(s, 64, "Int64.of_string")); }
 value caml_nativeint_of_string(value s)
 {
@@ -86,7 +89,8 @@ static value format(value fmt, int64_t n, uint64_t u)
     char conv = ((char *)fmt)[len - 1];
     snprintf(f + p, sizeof f - p, "%s%c", PRId64[0] == 'l' && PRId64[1] == 'l' ? "ll" : "l", conv);
     bool is_signed = conv == 'd' || conv == 'i';
-    int need = is_signed ? snprintf(small, sizeof small, f, n) : snprintf(small, sizeof small, f, u);
+    int need = is_signed ? snprintf(small, sizeof small, f, n) : snprintf(small, sizeof small, f,
+        u);
     if (need < (int)sizeof small)
         return fk_copy_bytes(small, need);
     value v = fk_alloc_string(need);
@@ -123,8 +127,14 @@ static int64_t int64_of(value v)
     return n;
 }
 
-static int compare64(value a, value b) { return (int64_of(a) > int64_of(b)) - (int64_of(a) < int64_of(b)); }
-static int compare32(value a, value b) { return (int32_of(a) > int32_of(b)) - (int32_of(a) < int32_of(b)); }
+static int compare64(value a, value b)
+{
+    return (int64_of(a) > int64_of(b)) - (int64_of(a) < int64_of(b));
+}
+static int compare32(value a, value b)
+{
+    return (int32_of(a) > int32_of(b)) - (int32_of(a) < int32_of(b));
+}
 static intptr_t hash32(value v) { return int32_of(v); }
 static intptr_t hash64(value v)
 {
@@ -199,7 +209,10 @@ value caml_copy_int32(int32_t n) { return fk_copy_int32(n); }
 value caml_copy_int64(int64_t n) { return fk_copy_int64(n); }
 value caml_copy_nativeint(intptr_t n) { return fk_copy_nativeint(n); }
 
-value caml_int32_format(value fmt, value n) { return format(fmt, int32_of(n), (uint32_t)int32_of(n)); }
+value caml_int32_format(value fmt, value n)
+{
+    return format(fmt, int32_of(n), (uint32_t)int32_of(n));
+}
 value caml_int64_format(value fmt, value n) { return format(fmt, int64_of(n), int64_of(n)); }
 value caml_nativeint_format(value fmt, value n) { return format(fmt, int64_of(n), int64_of(n)); }
 
@@ -242,8 +255,20 @@ double caml_int64_float_of_bits_unboxed(int64_t n)
 intptr_t caml_bswap16_direct(intptr_t n) { return __builtin_bswap16((uint16_t)n); }
 int32_t caml_int32_direct_bswap(int32_t n) { return (int32_t)__builtin_bswap32((uint32_t)n); }
 int64_t caml_int64_direct_bswap(int64_t n) { return (int64_t)__builtin_bswap64((uint64_t)n); }
-intptr_t caml_nativeint_direct_bswap(intptr_t n) { return (intptr_t)__builtin_bswap64((uint64_t)n); }
+intptr_t caml_nativeint_direct_bswap(intptr_t n)
+{
+    return (intptr_t)__builtin_bswap64((uint64_t)n);
+}
 value caml_bswap16(value n) { return VAL_INT(__builtin_bswap16((uint16_t)INT_VAL(n))); }
-value caml_int32_bswap(value n) { return fk_copy_int32((int32_t)__builtin_bswap32((uint32_t)int32_of(n))); }
-value caml_int64_bswap(value n) { return fk_copy_int64((int64_t)__builtin_bswap64((uint64_t)int64_of(n))); }
-value caml_nativeint_bswap(value n) { return fk_copy_nativeint((intptr_t)__builtin_bswap64((uint64_t)int64_of(n))); }
+value caml_int32_bswap(value n)
+{
+    return fk_copy_int32((int32_t)__builtin_bswap32((uint32_t)int32_of(n)));
+}
+value caml_int64_bswap(value n)
+{
+    return fk_copy_int64((int64_t)__builtin_bswap64((uint64_t)int64_of(n)));
+}
+value caml_nativeint_bswap(value n)
+{
+    return fk_copy_nativeint((intptr_t)__builtin_bswap64((uint64_t)int64_of(n)));
+}

@@ -91,8 +91,14 @@ static value channel_value(struct channel *c)
     return v;
 }
 
-value caml_ml_open_descriptor_in(value fd) { return channel_value(open_channel((int)INT_VAL(fd), false)); }
-value caml_ml_open_descriptor_out(value fd) { return channel_value(open_channel((int)INT_VAL(fd), true)); }
+value caml_ml_open_descriptor_in(value fd)
+{
+    return channel_value(open_channel((int)INT_VAL(fd), false));
+}
+value caml_ml_open_descriptor_out(value fd)
+{
+    return channel_value(open_channel((int)INT_VAL(fd), true));
+}
 
 /* Open output channels, each with a reference more; NULL: no memory. */
 static struct channel **open_outputs(size_t *n)
@@ -284,7 +290,10 @@ value caml_ml_output_bytes(value ch, value s, value from, value n)
     end_output(c);
     return UNROOT(VAL_UNIT);
 }
-value caml_ml_output(value ch, value s, value from, value n) { return caml_ml_output_bytes(ch, s, from, n); }
+value caml_ml_output(value ch, value s, value from, value n)
+{
+    return caml_ml_output_bytes(ch, s, from, n);
+}
 
 /* --- input --------------------------------------------------------------------------------------- */
 

@@ -36,9 +36,13 @@ value caml_fill_bytes(value s, value from, value n, value c)
 value caml_string_equal(value a, value b)
 {
     uintptr_t n = wosize_of(a);
-    return VAL_BOOL(a == b || (n == wosize_of(b) && memcmp((void *)a, (void *)b, n * sizeof(value)) == 0));
+    return VAL_BOOL(a == b ||
+                    (n == wosize_of(b) && memcmp((void *)a, (void *)b, n * sizeof(value)) == 0));
 }
-value caml_string_notequal(value a, value b) { return VAL_BOOL(caml_string_equal(a, b) == VAL_FALSE); }
+value caml_string_notequal(value a, value b)
+{
+    return VAL_BOOL(caml_string_equal(a, b) == VAL_FALSE);
+}
 
 static int order(value a, value b)
 {

@@ -144,7 +144,8 @@ value caml_sys_const_big_endian(value unit)
 /* --- files ------------------------------------------------------------------------------------ */
 
 /* Stdlib.open_flag in its order. */
-static const int open_flags[] = {O_RDONLY, O_WRONLY, O_APPEND | O_WRONLY, O_CREAT, O_TRUNC, O_EXCL, 0, 0, O_NONBLOCK};
+static const int open_flags[] = {O_RDONLY, O_WRONLY, O_APPEND | O_WRONLY, O_CREAT, O_TRUNC, O_EXCL,
+                                 0, 0, O_NONBLOCK};
 
 struct open_args {
     int flags, mode;
@@ -309,7 +310,11 @@ double caml_sys_time_include_children_unboxed(value include)
     }
     return t;
 }
-double caml_sys_time_unboxed(value unit) { (void)unit; return caml_sys_time_include_children_unboxed(VAL_FALSE); }
+double caml_sys_time_unboxed(value unit)
+{
+    (void)unit;
+    return caml_sys_time_include_children_unboxed(VAL_FALSE);
+}
 value caml_sys_time(value unit) { return fk_copy_double(caml_sys_time_unboxed(unit)); }
 
 value caml_sys_random_seed(value unit)
@@ -330,8 +335,16 @@ value caml_sys_random_seed(value unit)
 }
 
 static _Atomic int warnings;
-value caml_ml_enable_runtime_warnings(value on) { atomic_store(&warnings, INT_VAL(on)); return VAL_UNIT; }
-value caml_ml_runtime_warnings_enabled(value unit) { (void)unit; return VAL_BOOL(atomic_load(&warnings)); }
+value caml_ml_enable_runtime_warnings(value on)
+{
+    atomic_store(&warnings, INT_VAL(on));
+    return VAL_UNIT;
+}
+value caml_ml_runtime_warnings_enabled(value unit)
+{
+    (void)unit;
+    return VAL_BOOL(atomic_load(&warnings));
+}
 
 value caml_runtime_variant(value unit) { (void)unit; return fk_copy_string(""); }
 value caml_runtime_parameters(value unit)

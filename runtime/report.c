@@ -73,7 +73,8 @@ static void print_frames(struct domain *d, const struct history *h)
     int n = 0;
     if (!d || !d->st.current_stack)
         return;
-    fprintf(stderr, "  domain %d, collection %zu, frames at the last entry into the runtime:\n", d->slot,
+    fprintf(stderr, "  domain %d, collection %zu, frames at the last entry into the runtime:\n",
+            d->slot,
             (size_t)fk_minor_count);
     for (struct fiber *f = d->st.current_stack; f && n < MAX_PRINTED; f = f->handler->parent) {
         fk_walk_start(&w, f, NULL);
@@ -155,7 +156,8 @@ void fk_report_no_descriptor(struct walk *w)
     struct finding f = {.rule = "walk", .ra = culprit ? culprit : w->previous};
     const char *named = culprit ? "; the frame named below led it astray, by its unwinding rows"
                                 : "; the frame before it, whose descriptor gives the distance, is named below";
-    fk_report(&f, "the stack walk found 0x%zx at 0x%zx, which is no return address of a descriptor%s",
+    fk_report(&f,
+              "the stack walk found 0x%zx at 0x%zx, which is no return address of a descriptor%s",
               (size_t)w->ra, (size_t)(w->sp + fk_here->ra_offset), f.ra ? named : "");
 }
 
@@ -168,5 +170,6 @@ void fk_report_stuck(struct walk *w)
 void fk_report_not_gc_point(struct walk *w)
 {
     struct finding f = {.rule = "gc-point", .ra = w->ra};
-    fk_report(&f, "the collector was entered at a return address whose descriptor is no allocation or poll");
+    fk_report(&f,
+              "the collector was entered at a return address whose descriptor is no allocation or poll");
 }

@@ -19,7 +19,8 @@ static fk_cfi *rows_of_program(void)
     if (!bytes)
         return rows;
     fk_cfi *c = fk_cfi_new(false, sizeof(value));
-    if (c && fk_cfi_add(c, &(fk_cfi_section){".eh_frame", bytes, size, address, true}) && fk_cfi_read(c))
+    if (c && fk_cfi_add(c, &(fk_cfi_section){".eh_frame", bytes, size, address, true}) &&
+        fk_cfi_read(c))
         rows = c;
     return rows;
 }

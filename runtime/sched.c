@@ -73,7 +73,8 @@ static FK_NORETURN void deadlock(void)
     for (struct thread *t = first; t; t = t->sched.next)
         n++;
     struct finding f = {.rule = "deadlock"};
-    fk_report(&f, "all %d threads wait for each other, with seed=%llu", n, (unsigned long long)fk_check.seed);
+    fk_report(&f, "all %d threads wait for each other, with seed=%llu", n,
+              (unsigned long long)fk_check.seed);
 }
 
 static void pass_locked(void)

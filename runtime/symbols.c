@@ -49,7 +49,8 @@ static void find_symtab(const char *f, size_t size)
         if (sh[i].sh_type != SHT_SYMTAB || sh[i].sh_link >= eh->e_shnum)
             continue;
         const Elf64_Shdr *str = &sh[sh[i].sh_link];
-        if (!inside(size, sh[i].sh_offset, sh[i].sh_size) || !inside(size, str->sh_offset, str->sh_size))
+        if (!inside(size, sh[i].sh_offset, sh[i].sh_size) ||
+            !inside(size, str->sh_offset, str->sh_size))
             continue;
         symbols = (const void *)(f + sh[i].sh_offset);
         num_symbols = sh[i].sh_size / sizeof *symbols;
@@ -98,7 +99,8 @@ const void *fk_program_section(const char *name, size_t *size, uintptr_t *addres
 static bool is_code(const Elf64_Sym *s)
 {
     unsigned t = ELF64_ST_TYPE(s->st_info);
-    return s->st_shndx != SHN_UNDEF && s->st_shndx < SHN_LORESERVE && (t == STT_FUNC || t == STT_NOTYPE) && s->st_name;
+    return s->st_shndx != SHN_UNDEF && s->st_shndx < SHN_LORESERVE &&
+        (t == STT_FUNC || t == STT_NOTYPE) && s->st_name;
 }
 
 void fk_symbol_name(uintptr_t address, char *buf, size_t size)
@@ -124,7 +126,8 @@ void fk_symbol_name_ra(uintptr_t ra, char *buf, size_t size)
     fk_symbol_name(ra - 1, name, sizeof name);
     char *plus = strrchr(name, '+');
     if (plus)
-        snprintf(buf, size, "%.*s+0x%zx", (int)(plus - name), name, (size_t)strtoull(plus + 1, NULL, 16) + 1);
+        snprintf(buf, size, "%.*s+0x%zx", (int)(plus - name), name,
+                 (size_t)strtoull(plus + 1, NULL, 16) + 1);
     else
         snprintf(buf, size, "0x%zx", (size_t)ra);
 }

@@ -49,7 +49,8 @@ static void event_release(struct event *e)
     free(e);
 }
 static void event_finalize(value v) { event_release(EVENT(v)); }
-static const struct custom_operations event_ops = {.identifier = "_threadstatus", .finalize = event_finalize};
+static const struct custom_operations event_ops = {.identifier = "_threadstatus",
+                                                   .finalize = event_finalize};
 
 static value event_new(void)
 {

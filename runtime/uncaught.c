@@ -36,7 +36,8 @@ static void add_argument(struct text *t, value v)
 
 static bool has_location(value constructor)
 {
-    return constructor == (value)caml_exn_Match_failure || constructor == (value)caml_exn_Assert_failure ||
+    return constructor == (value)caml_exn_Match_failure ||
+        constructor == (value)caml_exn_Assert_failure ||
            constructor == (value)caml_exn_Undefined_recursive_module;
 }
 
@@ -52,7 +53,8 @@ static void format_exception(struct text *t, value exn)
     value constructor = FIELD(exn, 0), args = exn;
     uintptr_t first = 1;
     add(t, (char *)FIELD(constructor, 0));
-    if (wosize_of(exn) == 2 && is_block(FIELD(exn, 1)) && tag_of(FIELD(exn, 1)) == 0 && has_location(constructor)) {
+    if (wosize_of(exn) == 2 && is_block(FIELD(exn, 1)) && tag_of(FIELD(exn, 1)) == 0 &&
+        has_location(constructor)) {
         args = FIELD(exn, 1);
         first = 0;
     }

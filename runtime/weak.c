@@ -48,7 +48,10 @@ static value some(value v)
     return UNROOT(r);
 }
 
-static value get(value e, uintptr_t i) { return FIELD(e, i) == NONE ? VAL_NONE : some(FIELD(e, i)); }
+static value get(value e, uintptr_t i)
+{
+    return FIELD(e, i) == NONE ? VAL_NONE : some(FIELD(e, i));
+}
 
 /* A shallow copy, so that the caller does not keep the original alive. */
 static value get_copy(value e, uintptr_t i)
@@ -75,8 +78,14 @@ static value set(value e, uintptr_t i, value v) { store(e, i, v); return VAL_UNI
 static value check(value e, uintptr_t i) { return VAL_BOOL(FIELD(e, i) != NONE); }
 
 value caml_ephe_get_key(value e, value i) { return get(e, key_index(e, i, "Weak.get_key")); }
-value caml_ephe_get_key_copy(value e, value i) { return get_copy(e, key_index(e, i, "Weak.get_copy")); }
-value caml_ephe_set_key(value e, value i, value v) { return set(e, key_index(e, i, "Weak.set"), v); }
+value caml_ephe_get_key_copy(value e, value i)
+{
+    return get_copy(e, key_index(e, i, "Weak.get_copy"));
+}
+value caml_ephe_set_key(value e, value i, value v)
+{
+    return set(e, key_index(e, i, "Weak.set"), v);
+}
 value caml_ephe_unset_key(value e, value i) { return unset(e, key_index(e, i, "Weak.set")); }
 value caml_ephe_check_key(value e, value i) { return check(e, key_index(e, i, "Weak.check")); }
 value caml_ephe_get_data(value e) { return get(e, EPHE_DATA); }
