@@ -96,6 +96,11 @@ typedef struct {
     uint64_t from, to;
 } fk_range;
 
+/* A load out of a jump table that is part of a larger one. */
+typedef struct {
+    uint64_t load, begin; /* the instruction, the first word of the part */
+} fk_part;
+
 /* What a direct call of a file without symbols reaches in the runtime. */
 typedef struct {
     uint64_t target;
@@ -120,6 +125,8 @@ typedef struct fk_program {
     fk_range ocaml; /* of a nameless file: the code that has descriptors */
     uint64_t *tables; /* where jump tables may begin, sorted */
     size_t num_tables;
+    fk_part *parts; /* of joined jump tables, by their loads */
+    size_t num_parts;
     uint64_t callee_addr[16];
     uint8_t sp, link, young, trap, result, domain;
     uint32_t domains, limits;    /* registers that may be it in some version of the generation */

@@ -11,10 +11,12 @@ bool fk_in_window(const fk_function *, uint64_t addr);
 const fk_fixup *fk_fixup_of(const fk_program *, const fk_insn *);
 /* Fills in what a relocation completes. */
 void fk_complete(const fk_program *, fk_insn *);
-/* Collects program->tables; false: no memory. */
+/* Collects program->tables and ->parts; false: no memory. */
 bool fk_tables_find(fk_program *);
 /* A function forms this address of constant data. */
 bool fk_table_begins(const fk_program *, uint64_t addr);
+/* The part of a joined jump table that the instruction loads from, NULL: none. */
+const fk_part *fk_table_part(const fk_program *, const fk_insn *);
 /* The word at addr of the file; constant: the program never changes it. false: none. */
 bool fk_word(const fk_program *, uint64_t addr, uint64_t *out, bool *constant);
 bool fk_is_call(const fk_insn *);

@@ -178,6 +178,7 @@ void fk_program_close(fk_program *p)
     free(p->descrs);
     free(p->fixups);
     free(p->tables);
+    free(p->parts);
     free(p->functions);
     free(p->entries);
     p->functions = NULL;
@@ -185,6 +186,7 @@ void fk_program_close(fk_program *p)
     p->descrs = NULL;
     p->fixups = NULL;
     p->tables = NULL;
+    p->parts = NULL;
 }
 
 size_t fk_program_find(const fk_program *p, uint64_t retaddr)

@@ -30,7 +30,7 @@ fk_value *fk_slot_at(const fk_function *f, const fk_state *s, int64_t at)
 
 static fk_value add_constant(fk_value v, int64_t k)
 {
-    if (v.kind == FK_V_OFFSET) { /* only the last step counts: see OFFSET in power's tables */
+    if (v.kind == FK_V_OFFSET) { /* only the last step counts */
         v.kind = FK_V_ANY;
         v.k = 0;
     }
@@ -60,7 +60,7 @@ static fk_value add_values(fk_value a, fk_value b)
     if (b.kind == FK_V_ENTRY)
         return (fk_value){a.k, (uint32_t)fk_difference(b.k, a.k), FK_V_TARGET, 0};
     if (b.kind == FK_V_ANY || b.kind == FK_V_OFFSET)
-        return number(FK_V_NEAR, fk_sum(a.k, b.kind == FK_V_OFFSET ? b.k : 0));
+        return number(FK_V_NEAR, a.k);
     return add_constant(b, a.k);
 }
 
@@ -73,7 +73,7 @@ fk_value fk_memory_address(const fk_function *f, const fk_state *s, const fk_ins
         return i->target ? number(FK_V_CONST, (int64_t)i->target) : any;
     fk_value v = i->base == FK_NO_REG ? number(FK_V_CONST, 0) : get(s, i->base);
     if (i->index != FK_NO_REG)
-        v = add_values(v, i->flags & FK_I_UNSCALED ? get(s, i->index) : any);
+        v = add_values(v, any);
     return add_constant(v, i->disp);
 }
 
@@ -97,6 +97,9 @@ static fk_value constant_word(const fk_function *f, uint64_t addr)
 static fk_value load(const fk_function *f, const fk_state *s, const fk_insn *i, int64_t more)
 {
     const fk_program *p = f->program;
+    const fk_part *part = fk_table_part(p, i);
+    if (part != NULL)
+        return number(FK_V_ENTRY, (int64_t)part->begin);
     if (is_domain(p, i, p->c_stack))
         return number(FK_V_CSTACK, 0);
     if (is_domain(p, i, p->exn_handler) && p->trap == FK_NO_REG)
@@ -241,16 +244,6 @@ static void do_sub(const fk_function *f, fk_state *s, const fk_insn *i)
                                                      : any);
 }
 
-static void do_shift(const fk_function *f, fk_state *s, const fk_insn *i)
-{
-    fk_value v = get(s, i->rs);
-    bool known = v.kind == FK_V_OFFSET || v.kind == FK_V_CONST;
-    set(f, s, i->rd,
-        known                 ? number(v.kind, (int64_t)((uint64_t)v.k << i->imm))
-        : v.kind == FK_V_NONE ? none
-                              : any);
-}
-
 /* Values that nothing is known of get a number of their own. */
 static void number_values(const fk_function *f, fk_state *s, const fk_insn *i)
 {
@@ -275,7 +268,6 @@ static void do_step(const fk_function *f, fk_state *s, const fk_insn *i)
             set(f, s, i->rd, add_values(get(s, i->rs), get(s, i->rt)));
         return;
     case FK_OP_SUBREG: do_sub(f, s, i); return;
-    case FK_OP_SHIFT: do_shift(f, s, i); return;
     case FK_OP_LOAD: do_load(f, s, i); return;
     case FK_OP_STORE: do_store(f, s, i); break;
     case FK_OP_PUSHMEM: push_memory(f, s, i); return;

@@ -3,16 +3,25 @@
  * Nothing says how long a jump table is, and tables lie one behind the other, with distances that
  * would lead into the function when read against the wrong start. So every address of constant
  * data that any function forms ends the table before it. One pass over the code, in order, that
- * follows constants only. */
+ * follows constants only.
+ *
+ * Power's compiler joins the tables of a function: a part begins at table + 4 * (index + K), and
+ * the code adds K to the index first.
+ *
+ *     ld r11, table     addi r12, index, K     sldi r12, r12, 2     lwax r0, r11, r12
+ *
+ * The index may be a constant, and out of range, where a comparison of constants was left in the
+ * code: only the instructions tell K. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "frametable/image.h"
+#include "frametable/search.h"
 #include "frametable/verify/graph.h"
 
 typedef struct {
     fk_program *program;
-    size_t cap;
+    size_t cap, cap_parts;
     uint64_t value[32];
     int64_t offset[32];
     uint32_t known;   /* registers that hold value[] */
@@ -46,11 +55,19 @@ static bool found(sweep *s, uint64_t addr)
     return true;
 }
 
-/* Power's compiler joins the tables of a function: a part begins at table + 4 * (index +
- * constant). */
+static bool found_part(sweep *s, const fk_insn *i, uint64_t begin)
+{
+    fk_program *p = s->program;
+    if (!fk_room(&p->parts, &s->cap_parts, p->num_parts + 1, sizeof *p->parts))
+        return false;
+    p->parts[p->num_parts++] = (fk_part){i->addr, begin};
+    return found(s, begin);
+}
+
+/* The sum index + K, then four times as much. */
 static void follow_index(sweep *s, const fk_insn *i)
 {
-    bool add = i->op == FK_OP_ADD && i->rs < 32 && !(s->known >> i->rs & 1);
+    bool add = i->op == FK_OP_ADD && i->rs < 32;
     bool shift = i->op == FK_OP_SHIFT && (s->shifted >> i->rs & 1);
     int64_t k = add ? i->imm : shift ? (int64_t)((uint64_t)s->offset[i->rs] << i->imm) : 0;
     s->shifted &= ~i->writes;
@@ -84,7 +101,7 @@ static bool follow(sweep *s, const fk_insn *i)
     }
     if (i->op == FK_OP_LOAD && i->size == 4 && (i->flags & FK_I_UNSCALED) && i->base < 32 &&
         i->index < 32 && (s->known >> i->base & 1) && (s->shifted >> i->index & 1) &&
-        !found(s, s->value[i->base] + (uint64_t)s->offset[i->index]))
+        !found_part(s, i, s->value[i->base] + (uint64_t)s->offset[i->index]))
         return false;
     follow_index(s, i);
     if (i->op == FK_OP_LOAD && i->rd == s->toc)
@@ -132,12 +149,6 @@ static bool one_function(sweep *s, uint64_t addr, uint64_t end)
     return true;
 }
 
-static int compare(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static uint64_t entry_of(const fk_program *p, size_t k)
 {
     return p->nameless ? p->functions[k].from : p->image->syms[p->image->functions[k]].addr;
@@ -157,12 +168,20 @@ bool fk_tables_find(fk_program *p)
             return false;
     }
     if (p->num_tables > 0)
-        qsort(p->tables, p->num_tables, sizeof *p->tables, compare);
+        qsort(p->tables, p->num_tables, sizeof *p->tables, fk_by_key);
+    if (p->num_parts > 0)
+        qsort(p->parts, p->num_parts, sizeof *p->parts, fk_by_key);
     return true;
+}
+
+const fk_part *fk_table_part(const fk_program *p, const fk_insn *i)
+{
+    size_t k = FK_COUNT_BELOW(fk_part, p->parts, p->num_parts, load, i->addr);
+    return k < p->num_parts && p->parts[k].load == i->addr ? &p->parts[k] : NULL;
 }
 
 bool fk_table_begins(const fk_program *p, uint64_t addr)
 {
     return p->num_tables > 0 &&
-           bsearch(&addr, p->tables, p->num_tables, sizeof addr, compare) != NULL;
+           bsearch(&addr, p->tables, p->num_tables, sizeof addr, fk_by_key) != NULL;
 }

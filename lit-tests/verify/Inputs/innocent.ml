@@ -88,3 +88,19 @@ let rec quick cmp a lo hi =
     quick cmp a lo !j;
     quick cmp a !i hi
   end
+
+(* One jump table behind the other, the second with an index that is constant and out of range. *)
+let constant_index (n : int) s =
+  let a = match n with 0 -> s | 1 -> "a" | 2 -> s ^ "b" | 3 -> "c" | 4 -> "d" | _ -> "e" in
+  safepoint ();
+  let t = a ^ s in
+  let b = match 75 with
+    | 0 -> safepoint (); 3
+    | 1 -> allocate (); 5
+    | 2 -> safepoint (); String.length s
+    | 3 -> safepoint (); n
+    | 4 -> allocate (); 11
+    | _ -> 14
+  in
+  safepoint ();
+  (t, b)
