@@ -74,7 +74,7 @@ static void dead(fk_code *c, const fk_crossing *x)
 static bool is_value(unsigned t)
 {
     unsigned from = t & FK_T_ORIGINS, never = FK_T_COMPUTED | FK_T_CONSTANT | FK_T_ADDRESS;
-    if (from == 0 || (from & never))
+    if (from == 0 || (from & never) || (t & FK_T_ASKED))
         return false;
     return (from & FK_T_BLOCK) || (t & (FK_T_DEREFERENCED | FK_T_POINTER));
 }

@@ -49,7 +49,7 @@ static bool is_block(const fk_function *f, const fk_value *v)
 {
     fk_section s;
     if (v->flags & FK_F_BLOCK)
-        return true;
+        return !(v->flags & FK_F_ASKED);
     return v->kind == FK_V_CONST &&
            fk_image_section_at(f->program->image, (uint64_t)v->k, &s) == FK_OK && s.writable;
 }
@@ -57,7 +57,8 @@ static bool is_block(const fk_function *f, const fk_value *v)
 /* The register that the value came in as an argument, FK_NO_REG: none. */
 static uint8_t argument(const fk_value *v)
 {
-    return v->kind == FK_V_ANY && v->k >= 1 && v->k <= 32 ? (uint8_t)(v->k - 1) : FK_NO_REG;
+    bool is = v->kind == FK_V_ANY && v->k >= 1 && v->k <= 32 && !(v->flags & FK_F_ASKED);
+    return is ? (uint8_t)(v->k - 1) : FK_NO_REG;
 }
 
 static void passes(fk_facts *x, const fk_function *f, const fk_state *s, uint64_t to)
@@ -77,7 +78,8 @@ static void passes(fk_facts *x, const fk_function *f, const fk_state *s, uint64_
 static uint64_t call_of(const fk_function *f, const fk_value *v)
 {
     bool result =
-        v->kind == FK_V_ANY && v->k >= 64 && v->k < FK_JOINED && v->k % 64 == f->program->result;
+        v->kind == FK_V_ANY && v->k >= 64 && v->k < FK_JOINED && v->k % 64 == f->program->result &&
+        !(v->flags & FK_F_ASKED);
     int32_t n = result ? fk_node_at(f, f->lo + (uint64_t)(v->k / 64 - 1)) : FK_NO_INSN;
     return n == FK_NO_INSN || !fk_is_call(&f->nodes[n].insn) ? 0 : f->nodes[n].insn.addr;
 }

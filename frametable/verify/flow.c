@@ -324,16 +324,24 @@ static void name_callee(fk_function *f, fk_node *node, const fk_state *s)
                                                   (uint64_t)fk_sum(v.k, i->imm));
 }
 
-/* Without -g all failed bound checks of a function share one call: who branches there raises. */
-static bool is_shared_raise(const fk_node *n)
+/* A far call takes two instructions: auipc, jalr. */
+bool fk_is_shared_raise(const fk_function *f, const fk_node *n)
 {
-    return n->callee == FK_CALLEE_NORETURN && n->descr == UINT32_MAX && n->prev == FK_NO_INSN;
+    const fk_node *high = n->prev == FK_NO_INSN ? n : &f->nodes[n->prev];
+    return n->callee == FK_CALLEE_NORETURN && high->prev == FK_NO_INSN &&
+           (high == n || (n->insn.rs < 32 && high->insn.writes == FK_REG_BIT(n->insn.rs)));
+}
+
+static bool leads_to_shared_raise(const fk_function *f, const fk_node *n)
+{
+    return fk_is_shared_raise(f, n) ||
+           (n->next != FK_NO_INSN && fk_is_shared_raise(f, &f->nodes[n->next]));
 }
 
 static bool branch(fk_function *f, int32_t to, const fk_state *s)
 {
     return flow_to(f, to, s->place) &&
-           (!is_shared_raise(&f->nodes[to]) || raise_from(f, s, false));
+           (!leads_to_shared_raise(f, &f->nodes[to]) || raise_from(f, s, false));
 }
 
 /* Everything that leaves node n but falling through. */
@@ -348,7 +356,7 @@ static bool leave(fk_function *f, int32_t n, const fk_state *s)
     case FK_OP_RET: return at_return(f, s);
     case FK_OP_CALL:
     case FK_OP_CALLREG: /* to the compiler those of C may raise too */
-        return is_shared_raise(&f->nodes[n]) || raise_from(f, s, false);
+        return fk_is_shared_raise(f, &f->nodes[n]) || raise_from(f, s, false);
     case FK_OP_BRANCH: return !(f->nodes[n].insn.flags & FK_I_LINKS) || raise_from(f, s, false);
     default: return true;
     }

@@ -46,6 +46,7 @@ enum {
     FK_F_ROOT = 1,    /* it was a root at a safepoint */
     FK_F_DERIVED = 2, /* a root + offset */
     FK_F_BLOCK = 8,   /* it was allocated here, on some path */
+    FK_F_ASKED = 16,  /* its tag was asked for: of any type, fk_asks_tag */
     FK_F_STALE = 4,   /* it crossed a safepoint that did not list it: `stale` */
 };
 
@@ -81,6 +82,7 @@ typedef enum {
     FK_CALLEE_NORETURN,
     FK_CALLEE_REALLOC,
     FK_CALLEE_C,
+    FK_CALLEE_TAG, /* caml_obj_tag */
     FK_CALLEE_UNKNOWN,
     FK_CALLEES
 } fk_callee;
@@ -128,7 +130,7 @@ typedef struct fk_program {
     fk_part *parts; /* of joined jump tables, by their loads */
     size_t num_parts;
     uint64_t callee_addr[16];
-    uint8_t sp, link, young, trap, result, domain;
+    uint8_t sp, link, young, trap, result, domain, c_argument;
     uint32_t domains, limits;    /* registers that may be it in some version of the generation */
     uint32_t size_regs;          /* one of them is the argument of caml_allocN */
     uint32_t arguments, kept_by_c, allocatable, reserved;
@@ -201,6 +203,10 @@ void fk_function_close(fk_function *);
 void fk_step(const fk_function *, fk_state *, const fk_insn *);
 /* What a call does that returns. */
 void fk_call(const fk_function *, fk_state *, const fk_node *);
+/* A call, in place, of the C function that says what its argument is. Where Lazy.force is inlined
+ * the argument may be a value of any type: an integer is looked at as a block there, on a path that
+ * is not taken, and a block that was just made as an integer. */
+bool fk_asks_tag(const fk_function *, const fk_node *);
 /* Value of the frame's word at SP + offset; NULL: outside of what is followed. */
 fk_value *fk_slot(const fk_function *, const fk_state *, int64_t offset);
 /* The same of the word at `at` bytes from the stack pointer at entry. */

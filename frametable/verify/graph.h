@@ -20,6 +20,9 @@ const fk_part *fk_table_part(const fk_program *, const fk_insn *);
 /* The word at addr of the file; constant: the program never changes it. false: none. */
 bool fk_word(const fk_program *, uint64_t addr, uint64_t *out, bool *constant);
 bool fk_is_call(const fk_insn *);
+/* Without -g all failed bound checks of a function share one call, with a descriptor or without one:
+ * who branches there raises, the call itself does not know which handler is the current one. */
+bool fk_is_shared_raise(const fk_function *, const fk_node *);
 /* nameless.c: functions and entries of a file without symbols; false: no memory. */
 enum { FK_BEFORE_ENTRY = 64 }; /* bytes before an entry that may belong to it */
 bool fk_nameless_read(fk_program *);

@@ -64,6 +64,7 @@ enum {
     EVIDENCE_ADDRESS = 1,
     EVIDENCE_TESTED = 2,
     EVIDENCE_LISTED = 4,
+    EVIDENCE_ASKED = 8, /* none: fk_asks_tag */
 };
 
 static uint32_t hash(int64_t number)
@@ -125,6 +126,8 @@ void fk_live_evidence(fk_function *f, const fk_state *s, int32_t n, void *arg)
         add_evidence(c, reg(s, i->base), EVIDENCE_ADDRESS);
     if (f->nodes[n].descr != UINT32_MAX)
         add_listed(c, s, &f->program->descrs[f->nodes[n].descr]);
+    if (fk_asks_tag(f, &f->nodes[n]))
+        add_evidence(c, reg(s, f->program->c_argument), EVIDENCE_ASKED);
     if (i->flags & FK_I_TEST)
         add_evidence(c, reg(s, i->op == FK_OP_BRANCH ? i->rt : i->rs), EVIDENCE_TESTED);
 }
@@ -136,6 +139,8 @@ static bool is_lost(const fk_code *c, const fk_value *v)
     if (!(v->flags & FK_F_STALE) || v->kind != FK_V_ANY || v->k == 0)
         return false;
     uint8_t kind = c->evidence[evidence_at(c, v->k)].kind;
+    if (kind & EVIDENCE_ASKED)
+        return false;
     return ((kind & EVIDENCE_TESTED) && (kind & (EVIDENCE_LISTED | EVIDENCE_ADDRESS))) ||
            ((kind & EVIDENCE_ADDRESS) && (v->flags & FK_F_ROOT));
 }

@@ -21,6 +21,7 @@ static const struct {
     {FK_CALLEE_REALLOC, "caml_call_realloc_stack"},
     {FK_CALLEE_C, "caml_c_call"},
     {FK_CALLEE_C, "caml_c_call_stack_args"},
+    {FK_CALLEE_TAG, "caml_obj_tag"},
 };
 enum { NAMES = sizeof names / sizeof *names };
 
@@ -79,6 +80,8 @@ static void registers(fk_program *p)
         p->reserved |= r->roles & FK_REG_RESERVED ? FK_REG_BIT(r->hw) : 0;
         if (r->ocaml_arg == 0)
             p->result = r->hw;
+        if (r->c_arg == 0)
+            p->c_argument = r->hw;
     }
 }
 

@@ -30,7 +30,8 @@ fk_value *fk_slot_at(const fk_function *f, const fk_state *s, int64_t at)
 
 static fk_value add_constant(fk_value v, int64_t k)
 {
-    if (v.kind == FK_V_OFFSET) { /* only the last step counts */
+    bool fresh = v.kind == FK_V_OFFSET;
+    if (fresh) { /* only the last step counts */
         v.kind = FK_V_ANY;
         v.k = 0;
     }
@@ -42,7 +43,7 @@ static fk_value add_constant(fk_value v, int64_t k)
     }
     fk_value r = number(FK_V_OFFSET, k);
     r.stale = v.stale;
-    r.flags = v.flags & (FK_F_STALE | FK_F_BLOCK); /* the next block of one request */
+    r.flags = v.flags & (FK_F_STALE | (fresh ? FK_F_BLOCK : 0)); /* the next block of one request */
     if (v.flags & (FK_F_ROOT | FK_F_DERIVED))
         r.flags |= FK_F_DERIVED;
     return r;
@@ -280,8 +281,35 @@ static void do_step(const fk_function *f, fk_state *s, const fk_insn *i)
         set(f, s, (uint8_t)__builtin_ctz(left), any);
 }
 
+/* --- what a value may be -------------------------------------------------------------------------- */
+
+bool fk_asks_tag(const fk_function *f, const fk_node *n)
+{
+    if (n->descr != UINT32_MAX || !fk_is_call(&n->insn))
+        return false;
+    return n->callee == FK_CALLEE_TAG || /* without symbols any C function may be it */
+           (f->program->nameless && n->callee == FK_CALLEE_UNKNOWN);
+}
+
+static void asked(const fk_function *f, fk_state *s, fk_value v)
+{
+    bool known = (v.kind == FK_V_ANY && v.k != 0) || v.kind == FK_V_OFFSET;
+    for (size_t k = 0; known && k < f->stride; k++)
+        if (s->place[k].kind == v.kind && s->place[k].k == v.k)
+            s->place[k].flags |= FK_F_ASKED;
+}
+
+/* Only of what may be of any type is it asked whether a new block is an integer. */
+static void test_value(const fk_function *f, fk_state *s, const fk_insn *i)
+{
+    fk_value v = get(s, i->op == FK_OP_BRANCH ? i->rt : i->rs);
+    if ((i->flags & FK_I_TEST) && v.kind == FK_V_OFFSET && (v.flags & FK_F_BLOCK))
+        asked(f, s, v);
+}
+
 void fk_step(const fk_function *f, fk_state *s, const fk_insn *i)
 {
+    test_value(f, s, i);
     do_step(f, s, i);
     number_values(f, s, i);
 }
@@ -360,6 +388,8 @@ void fk_call(const fk_function *f, fk_state *s, const fk_node *n)
     }
     if (n->callee == FK_CALLEE_REALLOC)
         return;
+    if (fk_asks_tag(f, n))
+        asked(f, s, s->place[p->c_argument]);
     if (!on_stack || n->descr == UINT32_MAX) {
         clobber(f, s, p->kept_by_c);
         return;

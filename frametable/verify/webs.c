@@ -55,7 +55,7 @@ static uint16_t constant_sum(const fk_function *f, const fk_state *s, const fk_i
     fk_section section;
     if (i->op != FK_OP_ADD || i->rs >= 32 || i->imm == 0)
         return 0;
-    if (s->place[i->rs].flags & FK_F_BLOCK)
+    if (s->place[i->rs].kind == FK_V_OFFSET && (s->place[i->rs].flags & FK_F_BLOCK))
         return FK_T_BLOCK;
     if (s->place[i->rs].kind != FK_V_CONST)
         return 0;
@@ -177,7 +177,7 @@ static void read_place(fk_webs *w, size_t p)
 static void mark(fk_webs *w, uint8_t reg, unsigned traits)
 {
     if (reg < 32 && w->now[reg] != FK_WEB_NONE)
-        w->traits[w->now[reg]] |= (uint16_t)traits;
+        w->traits[w->now[reg]] |= traits;
 }
 
 static bool is_address(const fk_function *f, const fk_insn *i)
@@ -368,7 +368,8 @@ static void add_dead(fk_webs *w, const fk_function *f, uint32_t descr, int64_t s
 static void cross(fk_webs *w, const fk_function *f, const fk_node *n, int64_t sp)
 {
     const fk_descr *d = &f->program->descrs[n->descr];
-    add_dead(w, f, n->descr, sp);
+    if (!fk_is_shared_raise(f, n))
+        add_dead(w, f, n->descr, sp);
     if (n->callee == FK_CALLEE_NORETURN)
         return;
     for (size_t p = 0; p < f->stride; p++) {
@@ -428,6 +429,15 @@ static void give(fk_webs *w, uint64_t callee)
     }
 }
 
+static void ask(fk_webs *w, const fk_function *f, const fk_node *n)
+{
+    if (!fk_asks_tag(f, n))
+        return;
+    read_place(w, f->program->c_argument);
+    if (w->last)
+        mark(w, f->program->c_argument, FK_T_ASKED);
+}
+
 /* Where arguments come from. */
 static void enter_function(fk_webs *w, const fk_function *f)
 {
@@ -449,6 +459,7 @@ static void instruction(fk_webs *w, const fk_function *f, int32_t n)
         enter(w, f, node->to, true);
     plain_instruction(w, f, &node->insn, &w->effects[n]);
     give(w, w->effects[n].callee);
+    ask(w, f, node);
     if (w->last && node->insn.addr == f->symbol.addr)
         enter_function(w, f);
 }
@@ -558,17 +569,19 @@ static void resolve(fk_webs *w, fk_move *list, size_t num)
 static bool add_traits(fk_webs *w, uint32_t web, unsigned traits)
 {
     bool more = (w->traits[web] | traits) != w->traits[web];
-    w->traits[web] |= (uint16_t)traits;
+    w->traits[web] |= traits;
     return more;
 }
 
 /* What a web is a copy of, or is copied to, is the same. A word behind an address that was computed
- * may be anything. */
+ * may be anything, and so may a copy of what may be of any type. */
 static bool hand_on(fk_webs *w)
 {
     bool more = false;
     for (size_t k = 0; k < w->num_moves; k++) {
-        more |= add_traits(w, w->moves[k].to, w->traits[w->moves[k].from] & FK_T_FORWARD);
+        unsigned from = w->traits[w->moves[k].from];
+        more |= add_traits(w, w->moves[k].to, (from & FK_T_FORWARD) |
+                                                  (from & FK_T_ASKED ? FK_T_COMPUTED : 0));
         more |= add_traits(w, w->moves[k].from, w->traits[w->moves[k].to] & FK_T_USES);
     }
     for (size_t k = 0; k < w->num_fields; k++)

@@ -50,7 +50,8 @@ enum {
     FK_T_COMPARED = 1 << 13,
     FK_T_ARITHMETIC = 1 << 14,
     FK_T_MEASURED = 1 << 15, /* its length is asked for: an array, whose elements may be integers */
-    FK_T_USES = 0xfc00,
+    FK_T_ASKED = 1 << 16, /* may be of any type: fk_asks_tag */
+    FK_T_USES = 0x1fc00,
     FK_T_FORWARD = FK_T_ORIGINS | FK_T_POINTER | FK_T_MEASURED,
 };
 
@@ -71,7 +72,7 @@ typedef struct {
     uint32_t num;
     fk_crossing *crossings;
     size_t num_crossings;
-    uint16_t *traits;   /* of each part, then of each web */
+    uint32_t *traits;   /* of each part, then of each web */
     fk_move *moves; /* one place is written from another */
     size_t num_moves;
     fk_move *fields; /* a place is written from a block that the other has the address of */

@@ -104,3 +104,20 @@ let constant_index (n : int) s =
   in
   safepoint ();
   (t, b)
+
+(* Lazy.force looks at an integer as a block, on a path that is not taken, and at a new block as at
+   an integer. *)
+let rec forced_argument (n : int) =
+  safepoint ();
+  if n = 5 then n else forced_argument (Lazy.force (lazy n))
+
+let forced_result (n : int) s = Lazy.force (lazy (safepoint (); n + String.length s))
+
+let forced_block (n : int) s =
+  let x = Lazy.force (lazy (safepoint (); n + String.length s)) in
+  for i = x to x do safepoint () done;
+  let r = ref x in
+  safepoint ();
+  if fst (Sys.opaque_identity (x, s)) = 5 then r := same 5;
+  safepoint ();
+  (x, !r, forced_argument x, same (forced_result x s))
