@@ -150,15 +150,33 @@ void fk_report(const struct finding *f, const char *format, ...)
 
 /* --- stack walks that fail ------------------------------------------------------------- */
 
+/* Addresses this close to each other are those of one call: the table has the wrong one. */
+enum { CALL_BYTES = 6 };
+
+static uintptr_t near_descriptor(uintptr_t ra)
+{
+    fk_descr d;
+    for (uintptr_t n = 1; n <= CALL_BYTES; n++)
+        if (fk_frame_find(ra - n, &d) || fk_frame_find(ra + n, &d))
+            return d.retaddr;
+    return 0;
+}
+
 void fk_report_no_descriptor(struct walk *w)
 {
-    uintptr_t culprit = fk_unwind_culprit(w);
-    struct finding f = {.rule = "walk", .ra = culprit ? culprit : w->previous};
-    const char *named = culprit ? "; the frame named below led it astray, by its unwinding rows"
-                                : "; the frame before it, whose descriptor gives the distance, is named below";
+    static const char by_rows[] = "; the frame named below led it astray, by its unwinding rows",
+                      by_address[] = "; the descriptor named below is a few bytes from it: its "
+                                     "return address seems wrong",
+                      by_order[] = "; the frame before it, whose descriptor gives the distance, is "
+                                   "named below";
+    uintptr_t culprit = fk_unwind_culprit(w), near = near_descriptor(w->ra);
+    struct finding f = {.rule = "walk", .ra = culprit ? culprit : near ? near : w->previous};
+    const char *named = culprit ? by_rows : near ? by_address : f.ra ? by_order : "";
+    if (!culprit && near)
+        f.via = w->previous;
     fk_report(&f,
               "the stack walk found 0x%zx at 0x%zx, which is no return address of a descriptor%s",
-              (size_t)w->ra, (size_t)(w->sp + fk_here->ra_offset), f.ra ? named : "");
+              (size_t)w->ra, (size_t)(w->sp + fk_here->ra_offset), named);
 }
 
 void fk_report_stuck(struct walk *w)
