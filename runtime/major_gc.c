@@ -159,10 +159,8 @@ static void mark_roots(struct domain *w)
     if (fk_stw_claim(CLAIM_MARK_GLOBALS, 1) == 0)
         fk_scan_globals(SCAN_ALL, mark_root, w);
     while ((i = fk_stw_claim(CLAIM_MARK, fk_slots_used())) >= 0)
-        if (atomic_load(&fk_domains[i].in_use)) {
+        if (atomic_load(&fk_domains[i].in_use))
             fk_scan_domain(&fk_domains[i], SCAN_ALL, mark_root, w);
-            drain_local(w);
-        }
 }
 
 static void mark_ephemerons(struct domain *w)
