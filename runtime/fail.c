@@ -91,21 +91,20 @@ void fk_bound_error(void)
 void fk_raise_out_of_memory(void) { fk_raise(PREDEF(Out_of_memory)); }
 void fk_raise_stack_overflow(void) { fk_raise(PREDEF(Stack_overflow)); }
 
-void fk_raise_named(const char *name)
+/* A program without the module that registers the exception cannot catch it: it ends
+ * as by an uncaught one, and its at_exit functions do not run. */
+static value named_exception(const char *name)
 {
     value exn = fk_named_value(name);
-    if (!exn)
-        fk_fatal("the exception %s is not registered (is its module linked?)", name);
-    fk_raise(exn);
+    if (!exn) {
+        fprintf(stderr, "Fatal error: exception %s\n", name);
+        exit(EXIT_UNCAUGHT);
+    }
+    return exn;
 }
 
-void fk_raise_named_arg(const char *name, value arg)
-{
-    value exn = fk_named_value(name);
-    if (!exn)
-        fk_fatal("the exception %s is not registered (is its module linked?)", name);
-    raise_with_arg(exn, arg);
-}
+void fk_raise_named(const char *name) { fk_raise(named_exception(name)); }
+void fk_raise_named_arg(const char *name, value arg) { raise_with_arg(named_exception(name), arg); }
 
 void fk_raise_sys_error(const char *name)
 {

@@ -24,5 +24,6 @@ void fk_channel_unlock(struct channel *);
 /* Locked. Short only at the end of the file. */
 size_t fk_channel_get(struct channel *, char *to, size_t n);
 void fk_channel_put(struct channel *, const char *, size_t n);
+void fk_channel_end_output(struct channel *); /* unlocks; flushes what is not buffered */
 
 #endif

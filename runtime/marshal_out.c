@@ -377,7 +377,7 @@ value caml_output_value(value ch, value v, value flags)
     fk_channel_lock(c);
     fk_channel_put(c, (char *)h, n);
     fk_channel_put(c, (char *)w.buf, w.size);
-    fk_channel_unlock(c);
+    fk_channel_end_output(c);
     done(&w);
     return UNROOT(VAL_UNIT);
 }

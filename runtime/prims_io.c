@@ -179,6 +179,13 @@ static void check_open(struct channel *c)
         fail(c, EBADF);
 }
 
+/* To move no byte a channel need not be open, unless it is flushed then. */
+static void check_moves(struct channel *c, intptr_t n)
+{
+    if (n > 0 || !c->buffered)
+        check_open(c);
+}
+
 /* --- output ------------------------------------------------------------------------------------ */
 
 static void write_some(struct channel *c)
@@ -233,6 +240,7 @@ static void put_bytes(struct channel *c, value v, intptr_t from, intptr_t n)
 
 void fk_channel_put(struct channel *c, const char *p, size_t n)
 {
+    check_moves(c, n);
     while (n > 0) {
         if (room(c) == 0)
             write_some(c);
@@ -244,7 +252,7 @@ void fk_channel_put(struct channel *c, const char *p, size_t n)
     }
 }
 
-static void end_output(struct channel *c)
+void fk_channel_end_output(struct channel *c)
 {
     if (!c->buffered)
         flush(c);
@@ -272,7 +280,7 @@ value caml_ml_output_char(value ch, value b)
 {
     WITH_CHANNEL(c, ch);
     put_byte(c, (int)INT_VAL(b));
-    end_output(c);
+    fk_channel_end_output(c);
     return UNROOT(VAL_UNIT);
 }
 value caml_ml_output_int(value ch, value n)
@@ -280,14 +288,17 @@ value caml_ml_output_int(value ch, value n)
     WITH_CHANNEL(c, ch);
     for (int k = 24; k >= 0; k -= 8)
         put_byte(c, (int)(INT_VAL(n) >> k));
-    end_output(c);
+    fk_channel_end_output(c);
     return UNROOT(VAL_UNIT);
 }
 value caml_ml_output_bytes(value ch, value s, value from, value n)
 {
-    WITH_CHANNEL(c, ch);
+    ROOTS(2, &ch, &s);
+    struct channel *c = CHANNEL(ch);
+    fk_channel_lock(c);
+    check_moves(c, INT_VAL(n));
     put_bytes(c, s, INT_VAL(from), INT_VAL(n));
-    end_output(c);
+    fk_channel_end_output(c);
     return UNROOT(VAL_UNIT);
 }
 value caml_ml_output(value ch, value s, value from, value n)
@@ -372,7 +383,7 @@ value caml_ml_input(value ch, value s, value from, value len)
     ROOTS(2, &ch, &s);
     struct channel *c = CHANNEL(ch);
     fk_channel_lock(c);
-    check_open(c);
+    check_moves(c, INT_VAL(len));
     size_t n = INT_VAL(len);
     if (n > 0 && c->pos == c->end)
         fill(c);
@@ -420,6 +431,8 @@ value caml_ml_input_scan_line(value ch)
 
 static int64_t position(struct channel *c)
 {
+    if (c->output && c->fd < 0) /* closed: one past the end, as OCaml has it */
+        return c->offset + 1;
     return c->output ? c->offset + (c->pos - c->buf) : c->offset - (c->end - c->pos);
 }
 
@@ -510,9 +523,11 @@ value caml_ml_set_binary_mode(value ch, value on) { (void)ch, (void)on; return V
 value caml_ml_is_binary_mode(value ch) { (void)ch; return VAL_TRUE; }
 value caml_ml_set_buffered(value ch, value on)
 {
-    WITH_CHANNEL(c, ch);
+    ROOTS(1, &ch);
+    struct channel *c = CHANNEL(ch);
+    fk_channel_lock(c);
     c->buffered = INT_VAL(on);
-    end_output(c);
+    fk_channel_end_output(c);
     return UNROOT(VAL_UNIT);
 }
 value caml_ml_is_buffered(value ch) { return VAL_BOOL(CHANNEL(ch)->buffered); }
@@ -531,9 +546,8 @@ value caml_ml_output_bigarray(value ch, value ba, value from, value len)
     ROOTS(2, &ch, &ba);
     struct channel *c = CHANNEL(ch);
     fk_channel_lock(c);
-    check_open(c);
     fk_channel_put(c, *(char **)CUSTOM_DATA(ba) + INT_VAL(from), INT_VAL(len));
-    end_output(c);
+    fk_channel_end_output(c);
     return UNROOT(VAL_UNIT);
 }
 value caml_ml_input_bigarray(value ch, value ba, value from, value len)
@@ -541,7 +555,7 @@ value caml_ml_input_bigarray(value ch, value ba, value from, value len)
     ROOTS(2, &ch, &ba);
     struct channel *c = CHANNEL(ch);
     fk_channel_lock(c);
-    check_open(c);
+    check_moves(c, INT_VAL(len));
     size_t n = INT_VAL(len);
     if (n > 0 && c->pos == c->end)
         fill(c);

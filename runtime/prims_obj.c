@@ -39,21 +39,26 @@ value caml_obj_with_tag(value new_tag, value v)
 }
 value caml_obj_dup(value v) { return caml_obj_with_tag(VAL_INT(tag_of(v)), v); }
 
+/* The fewest fields of a block with this tag; MAX_WOSIZE + 1: a custom block needs
+ * operations, which the program cannot give. */
+static uintptr_t least_wosize(unsigned tag)
+{
+    return tag == TAG_CUSTOM ? MAX_WOSIZE + 1 : tag == TAG_CLOSURE ? 2 : tag == TAG_STRING;
+}
+
 value caml_obj_block(value tag, value size)
 {
     intptr_t n = INT_VAL(size);
-    if (n < 0 || (uintptr_t)n > MAX_WOSIZE)
+    unsigned t = (unsigned)INT_VAL(tag);
+    if (n < 0 || (uintptr_t)n > MAX_WOSIZE || (uintptr_t)n < least_wosize(t))
         fk_invalid_arg("Obj.new_block");
-    value v = fk_alloc(n, (unsigned)INT_VAL(tag));
-    /* The smallest content that each kind of block may be looked at with. */
-    if (INT_VAL(tag) == TAG_STRING && n > 0) {
+    value v = fk_alloc(n, t);
+    /* The smallest content that each kind of block may be looked at with: a closure
+     * without code, all of it environment; a string as long as the block holds. */
+    if (t == TAG_CLOSURE)
+        FIELD(v, 1) = VAL_INT(2);
+    else if (t >= TAG_NO_SCAN)
         memset((void *)v, 0, n * sizeof(value));
-        ((unsigned char *)v)[n * sizeof(value) - 1] = sizeof(value) - 1;
-    } else if (INT_VAL(tag) == TAG_CLOSURE && n >= 2) {
-        FIELD(v, 1) = (value)(((uintptr_t)n << 1) | 1);
-    } else if (INT_VAL(tag) >= TAG_NO_SCAN) {
-        memset((void *)v, 0, n * sizeof(value));
-    }
     return v;
 }
 

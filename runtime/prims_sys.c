@@ -205,15 +205,14 @@ value caml_sys_remove(value name) { on_name(name, do_unlink, NULL); return VAL_U
 value caml_sys_chdir(value name) { on_name(name, do_chdir, NULL); return VAL_UNIT; }
 value caml_sys_rename(value from, value to)
 {
-    ROOTS(1, &from);
     char *target = c_name(to, ENOENT);
     char *source = c_name(from, ENOENT);
     int r = on_copy(source, do_rename, target), e = errno;
     free(target);
     errno = e;
-    if (r < 0)
-        fk_raise_sys_error_about(from);
-    return UNROOT(VAL_UNIT);
+    if (r < 0) /* which of the two names was wrong is not known */
+        fk_raise_sys_error(NULL);
+    return VAL_UNIT;
 }
 value caml_sys_getcwd(value unit)
 {
