@@ -26,9 +26,9 @@ let () =
   over "domain" (fun () -> Domain.join (Domain.spawn (fun () -> f 0)));
   over "thread" (fun () -> let r = ref 0 in Thread.join (Thread.create (fun () -> over "in it"
       (fun () -> f 0); r := 3) ()); !r);
-  limit 1_000_000; over "more" (fun () -> List.length (build 100_000)); limit 20_000;
+  limit 4_000_000; over "more" (fun () -> List.length (build 100_000)); limit 20_000;
       over "less" (fun () -> List.length (build 100_000));
-  limit 1_000_000; over "again" (fun () -> List.length (build 100_000));
+  limit 4_000_000; over "again" (fun () -> List.length (build 100_000));
   let rec odd n = if n = 0 then 0 else 1 + (try even (n - 1) with Division_by_zero -> 1) and even
       n = if n = 0 then f 0 else 1 + odd (n - 1) in
   for i = 0 to 3 do over "trap" (fun () -> odd (5001 + i)) done;
