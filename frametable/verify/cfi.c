@@ -176,6 +176,13 @@ static void check_descriptor(fk_check *c, const fk_descr *d)
     }
 }
 
+bool fk_check_return_lost(fk_check *c, const fk_descr *d)
+{
+    fk_row row;
+    return fk_cfi_row(c->cfi, c->rows, d->retaddr - 1, &row, NULL) == FK_OK &&
+           row.ra != FK_RA_AT_CFA && row.ra != FK_RA_OTHER;
+}
+
 void fk_check_cfi(fk_check *c)
 {
     fk_cursor cursor;

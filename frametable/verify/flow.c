@@ -263,7 +263,7 @@ static void unwind(const fk_function *f, fk_state *s, int64_t above, fk_value pr
     kept |= toc == NULL ? 0 : FK_REG_BIT(toc->hw);
     sp.k = above;
     for (uint8_t r = 0; r < FK_STATE_REGS; r++)
-        if (r >= 32 || !(kept >> r & 1))
+        if (r != FK_CALLER && (r >= 32 || !(kept >> r & 1)))
             s->place[r] = (fk_value){0, 0, FK_V_NONE, 0};
     s->place[p->result] = s->place[p->young] = (fk_value){0, 0, FK_V_ANY, 0};
     for (unsigned n = 0; n < f->num_slots; n++)
@@ -401,8 +401,7 @@ static void entry_state(const fk_function *f, fk_value *v)
             v[r] = (fk_value){r + 1, 0, FK_V_ANY, 0};
     v[p->sp] = (fk_value){0, 0, FK_V_SP, 0};
     v[FK_EXN].kind = FK_V_ANY;
-    if (p->link != FK_NO_REG)
-        v[p->link].kind = FK_V_ANY;
+    v[p->link == FK_NO_REG ? FK_CALLER : p->link] = (fk_value){FK_RETURN_NUMBER, 0, FK_V_ANY, 0};
     if (toc != NULL && entry != NULL) {
         v[toc->hw].kind = FK_V_ANY;
         v[entry->hw] = (fk_value){(int64_t)f->symbol.addr, 0, FK_V_CONST, 0};

@@ -56,9 +56,15 @@ typedef struct {
     uint8_t kind, flags;
 } fk_value;
 
-enum { FK_LR = 32, FK_CTR = 33, FK_EXN = 34 /* dom.exn_handler */, FK_STATE_REGS = 35 };
+enum {
+    FK_LR = 32,
+    FK_CTR = 33,
+    FK_EXN = 34, /* dom.exn_handler */
+    FK_CALLER = 35, /* the return address, where it lies in the caller's frame (amd64, power) */
+    FK_STATE_REGS = 36
+};
 
-/* place[0..34]: registers; then the frame from the entry's stack pointer down:
+/* place[0..35]: registers and FK_CALLER; then the frame from the entry's stack pointer down:
  * place[FK_STATE_REGS + n] is the word at SP -8(n + 1). */
 typedef struct {
     fk_value *place;
@@ -70,6 +76,7 @@ enum {
     FK_ROUNDS = 250,
     FK_NO_INSN = -1,
 };
+#define FK_RETURN_NUMBER 63 /* of the return address at entry; below are arguments */
 #define FK_JOINED ((int64_t)1 << 40) /* numbers of values that joins make */
 
 typedef enum {
@@ -209,6 +216,8 @@ void fk_call(const fk_function *, fk_state *, const fk_node *);
 bool fk_asks_tag(const fk_function *, const fk_node *);
 /* Value of the frame's word at SP + offset; NULL: outside of what is followed. */
 fk_value *fk_slot(const fk_function *, const fk_state *, int64_t offset);
+/* Where the collector reads the return address, in bytes from the stack pointer at entry. */
+int64_t fk_return_at(const fk_program *);
 /* The same of the word at `at` bytes from the stack pointer at entry. */
 fk_value *fk_slot_at(const fk_function *, const fk_state *, int64_t at);
 /* Address of the instruction's memory operand as a value. */

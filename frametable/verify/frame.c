@@ -1,8 +1,8 @@
-/* frame.c - frame size against the descent of the stack pointer.
+/* frame.c - frame size against the descent of the stack pointer; the return address at its place.
  *
- *            amd64                          the others
- *   entry    SP -> | return address |       SP -> | caller's frame |
- *            -F+8  |                |       -F    |                |
+ *            amd64                          the others                   R: return address
+ *   entry    SP -> | R              |       SP -> | caller's frame |     power: at SP + 16
+ *            -F+8  |                |       -F    |                |     the others: at SP - 8
  *   call     SP -> | frame          |       SP -> | frame          |      */
 #include "frametable/verify/graph.h"
 #include "frametable/verify/rules.h"
@@ -10,6 +10,11 @@
 static void skip_size(fk_code *c, const char *reason)
 {
     fk_check_pass(c->check, FK_RULE_FRAME_SIZE, reason);
+}
+
+static void skip_return(fk_code *c, const char *reason)
+{
+    fk_check_pass(c->check, FK_RULE_FRAME_RETADDR, reason);
 }
 
 /* The instruction that holds the byte at addr. */
@@ -37,7 +42,8 @@ void fk_frame_unseen(fk_code *c, const fk_descr *d, const char *reason)
                 d->retaddr <= c->f.hi;
     int32_t n = read ? node_over(c, d->retaddr - 1) : FK_NO_INSN;
     const fk_insn *i = n == FK_NO_INSN ? NULL : &c->f.nodes[n].insn;
-    fk_check_pass(c->check, FK_RULE_FRAME_SIZE, reason);
+    skip_size(c, reason);
+    skip_return(c, reason);
     if (i == NULL || is_point(c, i, d))
         fk_check_pass(c->check, FK_RULE_FRAME_CALL, reason);
     else
@@ -78,20 +84,32 @@ void fk_frame_insn(fk_code *c, const fk_state *s, int32_t n)
             sp.k < 0 ? "below" : "above");
 }
 
-void fk_frame_call(fk_code *c, const fk_state *s, int32_t n, const fk_descr *d)
+/* Raises and bound errors, also by a trap: the walk of a backtrace alone passes here. */
+static bool only_raises(const fk_node *n)
+{
+    return n->callee == FK_CALLEE_NORETURN || !fk_is_call(&n->insn);
+}
+
+/* The frame size is right: what does the walk find behind it? */
+static void check_return(fk_code *c, const fk_state *s, const fk_node *n, const fk_descr *d)
 {
     const fk_program *p = c->f.program;
-    fk_value sp = s->place[p->sp];
-    (void)n;
-    if (d->flags & FK_DESCR_RETURN_TO_C)
-        return;
-    if (sp.kind != FK_V_SP) {
-        fk_check_ok(c->check, FK_RULE_FRAME_CALL);
-        skip_size(c, "the stack pointer cannot be followed to the call");
-        return;
-    }
-    int64_t descent = -sp.k + (p->link == FK_NO_REG ? p->abi->word : 0);
-    fk_check_ok(c->check, FK_RULE_FRAME_CALL);
+    const fk_value *v = fk_slot_at(&c->f, s, fk_return_at(p));
+    int64_t at = (int64_t)d->frame_size + p->abi->ra_offset;
+    if (v->kind == FK_V_ANY && v->k == FK_RETURN_NUMBER)
+        fk_check_ok(c->check, FK_RULE_FRAME_RETADDR);
+    else if (only_raises(n) && fk_check_return_lost(c->check, d))
+        skip_return(c, "only a backtrace comes here, and the row says so too (see cfi-return)");
+    else
+        fk_check_say(c->check, FK_RULE_FRAME_RETADDR, FK_VERDICT_WRONG, d,
+                     "the collector reads the return address at [%lld], where on some path %s",
+                     (long long)at, v->kind == FK_V_NONE ? "nobody has stored it"
+                                                         : "something else has been stored");
+}
+
+static void check_size(fk_code *c, const fk_descr *d, int64_t descent)
+{
+    const fk_program *p = c->f.program;
     if (descent == d->frame_size)
         fk_check_ok(c->check, FK_RULE_FRAME_SIZE);
     else
@@ -100,4 +118,24 @@ void fk_frame_call(fk_code *c, const fk_state *s, int32_t n, const fk_descr *d)
                      "bytes%s at this call",
                      d->frame_size, (long long)descent,
                      p->link == FK_NO_REG ? " with the return address" : "");
+}
+
+void fk_frame_call(fk_code *c, const fk_state *s, int32_t n, const fk_descr *d)
+{
+    const fk_program *p = c->f.program;
+    fk_value sp = s->place[p->sp];
+    int64_t descent = -sp.k + (p->link == FK_NO_REG ? p->abi->word : 0);
+    if (d->flags & FK_DESCR_RETURN_TO_C)
+        return;
+    fk_check_ok(c->check, FK_RULE_FRAME_CALL);
+    if (sp.kind != FK_V_SP) {
+        skip_size(c, "the stack pointer cannot be followed to the call");
+        skip_return(c, "the stack pointer cannot be followed to the call");
+        return;
+    }
+    check_size(c, d, descent);
+    if (descent == d->frame_size)
+        check_return(c, s, &c->f.nodes[n], d);
+    else
+        skip_return(c, "the frame size is wrong (see frame-size)");
 }

@@ -74,6 +74,8 @@ bool fk_check_traps(const fk_check *, uint64_t addr);
 
 /* --- cfi.c: after code.c, whose view it names ----------------------------------------- */
 void fk_check_cfi(fk_check *);
+/* cfi-return says, or would if it was asked for, that nothing stores the return address. */
+bool fk_check_return_lost(fk_check *, const fk_descr *);
 
 /* --- code.c: the groups that interpret code ------------------------------------------- */
 /* NULL: no memory. */

@@ -19,8 +19,15 @@ fk_value *fk_slot(const fk_function *f, const fk_state *s, int64_t offset)
     return sp.kind == FK_V_SP ? fk_slot_at(f, s, fk_sum(sp.k, offset)) : NULL;
 }
 
+int64_t fk_return_at(const fk_program *p)
+{
+    return p->link == FK_NO_REG ? p->abi->word + p->abi->ra_offset : p->abi->ra_offset;
+}
+
 fk_value *fk_slot_at(const fk_function *f, const fk_state *s, int64_t at)
 {
+    if (at >= 0 && at == fk_return_at(f->program))
+        return &s->place[FK_CALLER];
     if (at >= 0 || at % 8 != 0 || at < -8 * (int64_t)f->num_slots)
         return NULL;
     return &s->place[FK_STATE_REGS + (size_t)(-at / 8) - 1];
@@ -386,6 +393,8 @@ void fk_call(const fk_function *f, fk_state *s, const fk_node *n)
             s->place[p->link] = number(FK_V_CONST, (int64_t)n->insn.target);
         return;
     }
+    if (p->link != FK_NO_REG)
+        s->place[p->link] = none;
     if (n->callee == FK_CALLEE_REALLOC)
         return;
     if (fk_asks_tag(f, n))

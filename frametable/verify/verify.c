@@ -194,13 +194,16 @@ bool fk_check_table(fk_check *c)
 
 /* --- one image ------------------------------------------------------------------------- */
 
+/* frame-retaddr leaves to cfi-return what both see. */
+enum { GROUPS_ROWS = FK_GROUP_CFI | FK_GROUP_FRAME };
+
 bool fk_check_open(fk_check *c)
 {
-    if (c->groups & FK_GROUP_CFI)
+    if (c->groups & GROUPS_ROWS)
         c->rows = fk_cfi_cursor_new();
     if (c->groups & FK_GROUPS_CODE)
         c->code = fk_code_new();
-    return (!(c->groups & FK_GROUP_CFI) || c->rows != NULL) &&
+    return (!(c->groups & GROUPS_ROWS) || c->rows != NULL) &&
            (!(c->groups & FK_GROUPS_CODE) || c->code != NULL);
 }
 
@@ -226,13 +229,13 @@ static bool prepare(fk_check *c)
 {
     if ((c->groups & FK_GROUP_STRUCTURE) && !collect_retaddrs(c))
         return false;
-    if (c->groups & FK_GROUP_CFI)
+    if (c->groups & GROUPS_ROWS)
         c->cfi = fk_cfi_open(c->image);
     if (c->groups & FK_GROUPS_CODE)
         c->program = fk_code_program(c->image, c->version);
     if (c->groups & FK_GROUP_DEBUG)
         c->lines = fk_lines_open(c->image);
-    return (!(c->groups & FK_GROUP_CFI) || c->cfi != NULL) &&
+    return (!(c->groups & GROUPS_ROWS) || c->cfi != NULL) &&
            (!(c->groups & FK_GROUPS_CODE) || c->program != NULL) &&
            (!(c->groups & FK_GROUP_DEBUG) || c->lines != NULL);
 }

@@ -26,6 +26,18 @@
 # CHECK: wrong   abi-stack  camlF.little+
 # CHECK-NEXT: the function takes 48 bytes of the stack: the check must ask for 360, it asks for 352
 # CHECK: wrong   abi-poll  camlF.spin+
+# CHECK: wrong   frame-retaddr  camlF.astray+
+# CHECK-NEXT: the collector reads the return address at [64], where on some path nobody has stored it
+# CHECK: wrong   frame-retaddr  camlF.over+
+# CHECK-NEXT: where on some path something else has been stored
+# CHECK: wrong   frame-retaddr  camlF.half+
+# CHECK-NEXT: where on some path nobody has stored it
+# CHECK: wrong   frame-retaddr  camlF.late+{{.*}}
+# CHECK-NEXT: at [64], where on some path nobody has stored it
+# CHECK: wrong   frame-retaddr  camlF.late+{{.*}}
+# CHECK-NEXT: at [16], where on some path nobody has stored it
+# CHECK: wrong   frame-retaddr  camlF.grown+
+# CHECK-NOT: wrong   frame-retaddr
 # CHECK: frame-size {{.*}} 1{{$}}
 # CHECK: the stack pointer cannot be followed to the call
 #define A 3
@@ -35,10 +47,19 @@
         .set SLOT, 32
         .set RA, 0
         .set RB, 1
-        .macro ENTER
+        .macro ROOM
         addi 1, 1, -48
+        .endm
+        .macro KEEP
         mflr 0
         std 0, 64(1)
+        .endm
+        .macro ASTRAY
+        mflr 0
+        std 0, 72(1)
+        .endm
+        .macro LOSE
+        std A, 64(1)
         .endm
         .macro LEAVE
         ld 0, 64(1)

@@ -26,6 +26,18 @@
 # CHECK: wrong   abi-stack  camlF.little+
 # CHECK-NEXT: the function takes 16 bytes of the stack: the check must ask for 328, it asks for 320
 # CHECK: wrong   abi-poll  camlF.spin+
+# CHECK: wrong   frame-retaddr  camlF.astray+
+# CHECK-NEXT: the collector reads the return address at [8], where on some path nobody has stored it
+# CHECK: wrong   frame-retaddr  camlF.over+
+# CHECK-NEXT: where on some path something else has been stored
+# CHECK: wrong   frame-retaddr  camlF.half+
+# CHECK-NEXT: where on some path nobody has stored it
+# CHECK: wrong   frame-retaddr  camlF.late+{{.*}}
+# CHECK-NEXT: at [8], where on some path nobody has stored it
+# CHECK: wrong   frame-retaddr  camlF.late+{{.*}}
+# CHECK-NEXT: at [-8], where on some path nobody has stored it
+# CHECK: wrong   frame-retaddr  camlF.grown+
+# CHECK-NOT: wrong   frame-retaddr
 # CHECK: frame-size {{.*}} 1{{$}}
 # CHECK: the stack pointer cannot be followed to the call
 #define A a0
@@ -35,9 +47,17 @@
         .set SLOT, 0
         .set RA, 0
         .set RB, 1
-        .macro ENTER
+        .macro ROOM
         addi sp, sp, -16
+        .endm
+        .macro KEEP
         sd ra, 8(sp)
+        .endm
+        .macro ASTRAY
+        sd ra, 0(sp)
+        .endm
+        .macro LOSE
+        sd A, 8(sp)
         .endm
         .macro LEAVE
         ld ra, 8(sp)

@@ -28,6 +28,9 @@
 # ABI-NEXT: changes the domain state pointer
 # CHECK: wrong   frame-return  camlF.left+
 # CHECK-NEXT: with the stack pointer 16 bytes below where it entered
+# CHECK: wrong   frame-retaddr  camlF.over+
+# CHECK-NEXT: the collector reads the return address at [8], where on some path something else has been stored
+# CHECK-NOT: wrong   frame-retaddr
 # CHECK: frame-size {{.*}} 1{{$}}
 # CHECK: the stack pointer cannot be followed to the call
         .text
@@ -209,6 +212,15 @@
         ret
         END camlF.unknown
 
+        FUN camlF.over
+        sub $8, %rsp
+        mov %rax, 8(%rsp)
+        call camlOk.leaf
+.Lover:
+        add $8, %rsp
+        ret
+        END camlF.over
+
         FUN camlOk.leaf
         ret
         END camlOk.leaf
@@ -268,7 +280,7 @@
         .globl camlF.frametable
         .balign 8
 camlF.frametable:
-        .quad 14
+        .quad 15
         POINT .Lwrapped, 16
         .word 0
         POINT .Llengths, 16+2
@@ -303,6 +315,8 @@ camlF.frametable:
         POINT .Lleft, 32
         .word 0
         POINT .Lunknown, 16
+        .word 0
+        POINT .Lover, 16
         .word 0
         .balign 8
         .size camlF.frametable, .-camlF.frametable

@@ -5,9 +5,19 @@
 # The rows may be in .debug_frame as well:
 # RUN: sed '1i .cfi_sections .debug_frame' %s | %as_arm64 -o %t.debug.o - \
 # RUN:   && not ftdump --verify=cfi %t.debug.o | FileCheck %s
+# The code says the same, and says it itself where no row does:
+# RUN: not ftdump --verify=frame,cfi %t.o | FileCheck --check-prefixes=CHECK,ONCE %s
+# RUN: ftdump --verify=frame %t.o | FileCheck --check-prefix=ONCE %s
+# RUN: sed 's/\.cfi_.*//' %s | %as_arm64 -o %t.bare.o - \
+# RUN:   && not ftdump --verify=frame %t.bare.o | FileCheck --check-prefix=BARE %s
 # CHECK: wrong   cfi-return  camlLeaf.get_1+0x14
 # CHECK-NEXT: no rule says where the return address is (it is still in its register), the collector reads it at CFA-8
 # CHECK: 1 wrong, 0 suspect
+# ONCE: frame-retaddr {{ *1 +0 +0 +1$}}
+# ONCE: frame-retaddr {{.*}} only a backtrace comes here, and the row says so too (see cfi-return)
+# BARE: wrong   frame-retaddr  camlLeaf.get_1+0x14
+# BARE-NEXT: the collector reads the return address at [-8], where on some path nobody has stored it
+# BARE: 1 wrong, 0 suspect
         .text
         .globl camlLeaf.get_1
         .type camlLeaf.get_1, @function

@@ -360,7 +360,7 @@ CLASSES = {  # name: what changes, the share that must be caught
     "lengths_swapped": (lengths_swapped, 0.99), "lengths_merged": (lengths_merged, 0.99),
     "lengths_too_long": (lengths_too_long, 0.99), "code_decrement": (change(DECREMENT), 0.99),
     "code_header": (change(HEADER), 0.99), "code_sp_adjust": (change(SP_ADJUST), 0.99),
-    "code_spill": (change(SPILL), 0.0), "code_stack": (change(STACK), 0.99),
+    "code_spill": (change(SPILL), 0.9), "code_stack": (change(STACK), 0.99),
     "poll_inverted": (poll(2), 0.99), "poll_removed": (poll(3), 0.97),
 }
 
