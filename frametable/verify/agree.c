@@ -111,12 +111,11 @@ static void count_opinions(fk_code *c)
     }
 }
 
-/* The lesser number of two opinions. An integer may be moved into a register that held a root
- * without an instruction: registers have no say. */
+/* The lesser number of two opinions: where all agree, there is none. An integer may be moved into a
+ * register that held a root without an instruction: registers have no say. */
 static bool is_lesser(const fk_crossing *x, const fk_opinion *o)
 {
-    return o->listed != 0 && o->unlisted != 0 && x->listed == (o->unlisted > o->listed) &&
-           x->place >= FK_STATE_REGS;
+    return x->listed == (o->unlisted > o->listed) && x->place >= FK_STATE_REGS;
 }
 
 bool fk_agree(fk_code *c)

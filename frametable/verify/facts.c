@@ -34,11 +34,10 @@ uint64_t fk_callee_entry(const fk_function *f, const fk_state *s, const fk_node 
     const fk_value *v = by_register && i->rs < FK_STATE_REGS ? &s->place[i->rs] : NULL;
     uint64_t target = v == NULL ? i->target : v->kind == FK_V_CONST ? (uint64_t)fk_sum(v->k, i->imm) : 0;
     fk_symbol symbol;
-    bool tail = (i->op == FK_OP_JUMP || i->op == FK_OP_JUMPREG) && n->to == FK_NO_INSN &&
-                !fk_in_window(f, target);
+    bool tail = (i->op == FK_OP_JUMP || i->op == FK_OP_JUMPREG) && !fk_in_window(f, target);
     bool call = (i->op == FK_OP_CALL || i->op == FK_OP_CALLREG) && n->descr != UINT32_MAX &&
                 (n->callee == FK_CALLEE_OTHER || n->callee == FK_CALLEE_UNKNOWN);
-    if (!(tail || call) || target == 0)
+    if (!(tail || call))
         return 0;
     bool named = fk_program_function(f->program, target, &symbol) == FK_OK;
     return named && target - symbol.addr == f->program->abi->local_entry ? symbol.addr : target;

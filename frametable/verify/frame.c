@@ -38,9 +38,7 @@ static bool is_point(const fk_code *c, const fk_insn *i, const fk_descr *d)
 
 void fk_frame_unseen(fk_code *c, const fk_descr *d, const char *reason)
 {
-    bool read = c->f.problem == NULL && c->f.program == c->check->program && d->retaddr > c->f.lo &&
-                d->retaddr <= c->f.hi;
-    int32_t n = read ? node_over(c, d->retaddr - 1) : FK_NO_INSN;
+    int32_t n = c->f.problem == NULL ? node_over(c, d->retaddr - 1) : FK_NO_INSN;
     const fk_insn *i = n == FK_NO_INSN ? NULL : &c->f.nodes[n].insn;
     skip_size(c, reason);
     skip_return(c, reason);
