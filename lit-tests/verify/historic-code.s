@@ -214,12 +214,29 @@
 
         FUN camlF.over
         sub $8, %rsp
-        mov %rax, 8(%rsp)
+        movq $63, 8(%rsp)
         call camlOk.leaf
 .Lover:
         add $8, %rsp
         ret
         END camlF.over
+
+# at a handler the return address is still there
+        FUN camlOk.handler
+        sub $8, %rsp
+        lea 1f(%rip), %r11
+        push %r11
+        push 48(%r14)
+        mov %rsp, 48(%r14)
+        call camlOk.leaf
+.Lbody: pop 48(%r14)
+        add $16, %rsp
+        ret
+1:      call camlOk.leaf
+.Lhandler:
+        add $8, %rsp
+        ret
+        END camlOk.handler
 
         FUN camlOk.leaf
         ret
@@ -324,7 +341,11 @@ camlF.frametable:
         .globl camlOk.frametable
         .balign 8
 camlOk.frametable:
-        .quad 3
+        .quad 5
+        POINT .Lbody, 32
+        .word 0
+        POINT .Lhandler, 16
+        .word 0
         POINT .Lok, 16
         .word 1, 0
         POINT .Lconstant, 16
