@@ -40,5 +40,6 @@
 # CHECK-NOT: wrong   frame-retaddr
 # CHECK: frame-size {{.*}} 1{{$}}
 # CHECK: the stack pointer cannot be followed to the call
+# CHECK: frame-retaddr {{ *}}1  the frame size is wrong (see frame-size)
 #include "s390x.inc"
 #include "historic.inc"

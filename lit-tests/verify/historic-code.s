@@ -33,6 +33,7 @@
 # CHECK-NOT: wrong   frame-retaddr
 # CHECK: frame-size {{.*}} 1{{$}}
 # CHECK: the stack pointer cannot be followed to the call
+# CHECK: frame-retaddr {{ *}}1  the frame size is wrong (see frame-size)
         .text
         .macro FUN name
         .globl \name
