@@ -234,13 +234,16 @@ static bool move_to(struct domain *d, struct fiber *from, struct fiber *to)
     return true;
 }
 
+/* 0: overflow. As in OCaml, the last doubling may go beyond the limit. */
 static uintptr_t grown_size(struct fiber *f, uintptr_t more)
 {
     uintptr_t need = (uintptr_t)(fiber_high(f) - f->sp) / sizeof(value) + more;
     uintptr_t words = fiber_meta(f)->words;
-    do
+    do {
+        if (words >= fk_max_fiber_words)
+            return 0;
         words *= 2;
-    while (words < need && words < fk_max_fiber_words);
+    } while (words < need);
     return words;
 }
 
@@ -251,9 +254,7 @@ int caml_try_realloc_stack(uintptr_t more)
     struct fiber *old = d->st.current_stack;
     fk_check_stub_entry(d);
     uintptr_t words = grown_size(old, more);
-    if (words > fk_max_fiber_words)
-        return 0;
-    struct fiber *f = fk_fiber_new(d, words, VAL_UNIT, VAL_UNIT, VAL_UNIT);
+    struct fiber *f = words ? fk_fiber_new(d, words, VAL_UNIT, VAL_UNIT, VAL_UNIT) : NULL;
     if (!f)
         return 0;
     move_to(d, old, f);

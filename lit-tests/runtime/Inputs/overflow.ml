@@ -6,6 +6,10 @@ let rec build n = if n = 0 then [] else let t = build (n - 1) in n :: t
 let rec h l = match l with [] -> raise Exit | x :: t -> (try x + h t with Not_found -> 0)
 let over name k = match k () with n -> p "%s: %d\n" name n | exception Stack_overflow -> p
     "%s: overflow\n" name
+let deepest = ref 0
+let rec count n = deepest := n; 1 + Sys.opaque_identity (count (n + 1))
+(* The logarithm, so that a frame more or less is the same. *)
+let depth () = Float.to_int (Float.round (10. *. Float.log2 (float !deepest)))
 let limit n = Gc.set { (Gc.get ()) with stack_limit = n }
 let () =
   limit 200_000;
@@ -50,4 +54,7 @@ let () =
   mem "weak" (fun () -> Obj.repr (Weak.create (Sys.max_array_length + 1) : int Weak.t));
       mem "hashtbl" (fun () -> Obj.repr (Hashtbl.create (-5)));
   mem "sub" (fun () -> Obj.repr (Bytes.extend (Bytes.create 3) max_int max_int));
-      mem "after" (fun () -> Obj.repr (Array.make 100 0))
+      mem "after" (fun () -> Obj.repr (Array.make 100 0));
+  List.iter (fun l -> limit l; over (string_of_int l) (fun () -> count 0); p "%d" (depth ());
+      Domain.join (Domain.spawn (fun () -> over "" (fun () -> count 0))); p "%d\n" (depth ()))
+    [5_000; 33_000; 100_000; 600_000; 1_100_000]
