@@ -43,14 +43,11 @@ uint64_t fk_callee_entry(const fk_function *f, const fk_state *s, const fk_node 
     return named && target - symbol.addr == f->program->abi->local_entry ? symbol.addr : target;
 }
 
-/* A block for sure. */
-static bool is_block(const fk_function *f, const fk_value *v)
+/* A block for sure. The address of a constant is not one: `match Q ("a", 1) with P n -> f n` hands
+ * "a" to f, which takes integers, on a path that is not taken. */
+static bool is_block(const fk_value *v)
 {
-    fk_section s;
-    if (v->flags & FK_F_BLOCK)
-        return !(v->flags & FK_F_ASKED);
-    return v->kind == FK_V_CONST &&
-           fk_image_section_at(f->program->image, (uint64_t)v->k, &s) == FK_OK && s.writable;
+    return (v->flags & (FK_F_BLOCK | FK_F_ASKED)) == FK_F_BLOCK;
 }
 
 /* The register that the value came in as an argument, FK_NO_REG: none. */
@@ -66,7 +63,7 @@ static void passes(fk_facts *x, const fk_function *f, const fk_state *s, uint64_
         const fk_value *v = &s->place[r];
         if (!(f->program->arguments >> r & 1))
             continue;
-        if (is_block(f, v))
+        if (is_block(v))
             add_fact(x, to, 0, FK_REG_BIT(r), false);
         else if (argument(v) != FK_NO_REG)
             add_passing(x, (fk_passing){f->symbol.addr, to, argument(v), r});
@@ -87,7 +84,7 @@ static void returns(fk_facts *x, const fk_function *f, const fk_state *s)
 {
     const fk_value *v = &s->place[f->program->result];
     uint64_t call = call_of(f, v);
-    if (is_block(f, v))
+    if (is_block(v))
         add_fact(x, f->symbol.addr, 0, 0, true);
     else if (call != 0) /* a call stands for what it returns */
         add_passing(x, (fk_passing){f->symbol.addr, call, FK_NO_REG, FK_NO_REG});

@@ -7,7 +7,7 @@
  *   f:  ld  [a0]          pointers(f) has a0:  f takes a block
  *   g:  mv a0, block      given(f) has a0:     f is given a block
  *       call f
- *   h:  la  a0, data      returns(h)
+ *   h:  mv a0, block      returns(h)
  *       ret
  *   k:  j   f             what holds of f's a0 holds of k's, k returns what f returns */
 #ifndef FK_VERIFY_FACTS_H

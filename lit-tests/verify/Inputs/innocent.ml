@@ -121,3 +121,8 @@ let forced_block (n : int) s =
   if fst (Sys.opaque_identity (x, s)) = 5 then r := same 5;
   safepoint ();
   (x, !r, forced_argument x, same (forced_result x s))
+
+(* On a path that is not taken, "text" is handed over as an integer. *)
+let [@inline never] takes_integer (n : int) m = safepoint (); if n > m then n else m
+type payload = Number of int | Named of string * int
+let dead_arm () = match Named ("text", 1) with Number n -> takes_integer n 1 | Named _ -> 2
