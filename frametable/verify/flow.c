@@ -345,10 +345,11 @@ static bool branch(fk_function *f, int32_t to, const fk_state *s)
 }
 
 /* Everything that leaves node n but falling through. */
-static bool leave(fk_function *f, int32_t n, const fk_state *s)
+static bool leave(fk_function *f, int32_t n, fk_state *s)
 {
     fk_node *node = &f->nodes[n];
     f->source = n;
+    fk_test_value(f, s, &node->insn); /* arm64: by the branch itself */
     if (node->to != FK_NO_INSN && !branch(f, node->to, s))
         return false;
     switch (f->nodes[n].insn.op) {

@@ -208,6 +208,9 @@ void fk_function_close(fk_function *);
 /* --- for rules that walk by themselves --------------------------------------------- */
 /* What one instruction does to a state; calls are fk_call. */
 void fk_step(const fk_function *, fk_state *, const fk_insn *);
+/* First part of a step: only of what may be of any type is it asked whether a new block is an
+ * integer. */
+void fk_test_value(const fk_function *, fk_state *, const fk_insn *);
 /* What a call does that returns. */
 void fk_call(const fk_function *, fk_state *, const fk_node *);
 /* A call, in place, of the C function that says what its argument is. Where Lazy.force is inlined

@@ -306,8 +306,7 @@ static void asked(const fk_function *f, fk_state *s, fk_value v)
             s->place[k].flags |= FK_F_ASKED;
 }
 
-/* Only of what may be of any type is it asked whether a new block is an integer. */
-static void test_value(const fk_function *f, fk_state *s, const fk_insn *i)
+void fk_test_value(const fk_function *f, fk_state *s, const fk_insn *i)
 {
     fk_value v = get(s, i->op == FK_OP_BRANCH ? i->rt : i->rs);
     if ((i->flags & FK_I_TEST) && v.kind == FK_V_OFFSET && (v.flags & FK_F_BLOCK))
@@ -316,7 +315,7 @@ static void test_value(const fk_function *f, fk_state *s, const fk_insn *i)
 
 void fk_step(const fk_function *f, fk_state *s, const fk_insn *i)
 {
-    test_value(f, s, i);
+    fk_test_value(f, s, i);
     do_step(f, s, i);
     number_values(f, s, i);
 }

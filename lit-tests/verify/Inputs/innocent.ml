@@ -122,6 +122,13 @@ let forced_block (n : int) s =
   safepoint ();
   (x, !r, forced_argument x, same (forced_result x s))
 
+let rec result_of_forced (n : int) s : int =
+  let r = ref n in
+  for i = 61 downto 16 do r := n done;
+  safepoint ();
+  if String.length s > 3 then Lazy.force (lazy (safepoint (); 7))
+  else result_of_forced (forced_result !r s) s
+
 (* On a path that is not taken, "text" is handed over as an integer. *)
 let [@inline never] takes_integer (n : int) m = safepoint (); if n > m then n else m
 type payload = Number of int | Named of string * int
