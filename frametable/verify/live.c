@@ -174,7 +174,8 @@ void fk_live_insn(fk_code *c, const fk_state *s, int32_t n)
     const fk_insn *i = &c->f.nodes[n].insn;
     const fk_value *base = i->op == FK_OP_LOAD || i->op == FK_OP_STORE ? reg(s, i->base) : NULL;
     const fk_value *slot = reloaded(c, s, i);
-    if (base != NULL && (base->flags & FK_F_STALE) && (base->flags & (FK_F_ROOT | FK_F_DERIVED)))
+    if (base != NULL && (base->flags & FK_F_STALE) && !(base->flags & FK_F_ASKED) &&
+        (base->flags & (FK_F_ROOT | FK_F_DERIVED)))
         blame(c, base, i->addr, "dereferenced");
     if (slot != NULL && is_lost(c, slot))
         blame(c, slot, i->addr, "loaded");
