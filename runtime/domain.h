@@ -49,8 +49,6 @@ struct cut_parent {
 
 struct final {
     value fun, val; /* val is weak for `first` entries until it dies */
-    bool last;      /* Gc.finalise_last: called without the value */
-    intptr_t offset; /* val is an infix pointer this far into its block */
 };
 struct finals {
     struct final *data;

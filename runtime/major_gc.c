@@ -231,7 +231,7 @@ void fk_major_work(struct domain *w)
 /* --- when -------------------------------------------------------------------------------- */
 
 /* The first cycle waits for this much; later ones for space_overhead percent
- * of what was live. 32 MiB: a small program should not collect at all. */
+ * of what was live. 8 MiB: a small program should not collect at all. */
 enum { FIRST_CYCLE_WORDS = 1 << 20 };
 
 bool fk_gc_major_due(void)
