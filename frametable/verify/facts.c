@@ -9,13 +9,13 @@
 
 /* --- one function ----------------------------------------------------------------------------- */
 
-static void add_fact(fk_facts *x, uint64_t entry, uint32_t pointers, uint32_t given, bool returns)
+static void add_fact(fk_facts *x, fk_fact fact)
 {
     if (!fk_room(&x->list, &x->cap, x->num + 1, sizeof *x->list)) {
         x->lost = true;
         return;
     }
-    x->list[x->num++] = (fk_fact){entry, pointers, given, returns};
+    x->list[x->num++] = fact;
 }
 
 static void add_passing(fk_facts *x, fk_passing p)
@@ -47,7 +47,7 @@ uint64_t fk_callee_entry(const fk_function *f, const fk_state *s, const fk_node 
  * "a" to f, which takes integers, on a path that is not taken. */
 static bool is_block(const fk_value *v)
 {
-    return (v->flags & (FK_F_BLOCK | FK_F_ASKED)) == FK_F_BLOCK;
+    return (v->flags & (FK_F_BLOCK | FK_F_ASKED | FK_F_BOXED_FLOAT)) == FK_F_BLOCK;
 }
 
 /* The register that the value came in as an argument, FK_NO_REG: none. */
@@ -55,19 +55,6 @@ static uint8_t argument(const fk_value *v)
 {
     bool is = v->kind == FK_V_ANY && v->k >= 1 && v->k <= 32 && !(v->flags & FK_F_ASKED);
     return is ? (uint8_t)(v->k - 1) : FK_NO_REG;
-}
-
-static void passes(fk_facts *x, const fk_function *f, const fk_state *s, uint64_t to)
-{
-    for (uint8_t r = 0; r < 32; r++) {
-        const fk_value *v = &s->place[r];
-        if (!(f->program->arguments >> r & 1))
-            continue;
-        if (is_block(v))
-            add_fact(x, to, 0, FK_REG_BIT(r), false);
-        else if (argument(v) != FK_NO_REG)
-            add_passing(x, (fk_passing){f->symbol.addr, to, argument(v), r});
-    }
 }
 
 /* The place of the call whose result v is, 0: none. */
@@ -80,12 +67,31 @@ static uint64_t call_of(const fk_function *f, const fk_value *v)
     return n == FK_NO_INSN || !fk_is_call(&f->nodes[n].insn) ? 0 : f->nodes[n].insn.addr;
 }
 
+static void passes(fk_facts *x, const fk_function *f, const fk_state *s, uint64_t to)
+{
+    for (uint8_t r = 0; r < 32; r++) {
+        const fk_value *v = &s->place[r];
+        if (!(f->program->arguments >> r & 1))
+            continue;
+        if (v->flags & FK_F_NUMBER)
+            add_fact(x, (fk_fact){.entry = to, .numbers = FK_REG_BIT(r)});
+        if (is_block(v))
+            add_fact(x, (fk_fact){.entry = to, .given = FK_REG_BIT(r)});
+        else if (argument(v) != FK_NO_REG)
+            add_passing(x, (fk_passing){f->symbol.addr, to, argument(v), r});
+        else if (call_of(f, v) != 0)
+            add_passing(x, (fk_passing){call_of(f, v), to, FK_NO_REG, r});
+    }
+}
+
 static void returns(fk_facts *x, const fk_function *f, const fk_state *s)
 {
     const fk_value *v = &s->place[f->program->result];
     uint64_t call = call_of(f, v);
+    if (v->flags & FK_F_NUMBER)
+        add_fact(x, (fk_fact){.entry = f->symbol.addr, .returns_number = true});
     if (is_block(v))
-        add_fact(x, f->symbol.addr, 0, 0, true);
+        add_fact(x, (fk_fact){.entry = f->symbol.addr, .returns = true});
     else if (call != 0) /* a call stands for what it returns */
         add_passing(x, (fk_passing){f->symbol.addr, call, FK_NO_REG, FK_NO_REG});
 }
@@ -97,7 +103,7 @@ static void dereferences(fk_facts *x, const fk_function *f, const fk_state *s, c
                     ? argument(&s->place[i->base])
                     : FK_NO_REG;
     if (r != FK_NO_REG && (f->program->arguments >> r & 1))
-        add_fact(x, f->symbol.addr, FK_REG_BIT(r), 0, false);
+        add_fact(x, (fk_fact){.entry = f->symbol.addr, .pointers = FK_REG_BIT(r)});
 }
 
 void fk_facts_visit(fk_function *f, const fk_state *s, int32_t n, void *facts)
@@ -123,14 +129,15 @@ static void join(void *to, const void *more)
     const fk_fact *f = more;
     sum->pointers |= f->pointers;
     sum->given |= f->given;
+    sum->numbers |= f->numbers;
+    sum->returns_number |= f->returns_number;
     sum->returns |= f->returns;
 }
 
 void fk_facts_add(fk_facts *x, const fk_facts *more)
 {
     for (size_t k = 0; k < more->num; k++)
-        add_fact(x, more->list[k].entry, more->list[k].pointers, more->list[k].given,
-                 more->list[k].returns);
+        add_fact(x, more->list[k]);
     for (size_t k = 0; k < more->num_passings; k++)
         add_passing(x, more->passings[k]);
     x->lost |= more->lost;
@@ -154,36 +161,58 @@ static bool add_bits(uint32_t *to, uint32_t bits)
     return more;
 }
 
-static bool conclude_one(fk_fact *from, fk_fact *to, const fk_passing *p)
+/* Numbers first: what may be one shows nothing. */
+static bool hand_numbers(fk_fact *from, fk_fact *to, const fk_passing *p)
+{
+    bool of_from = p->from_reg == FK_NO_REG ? from->returns_number : from->numbers >> p->from_reg & 1;
+    if (p->to_reg != FK_NO_REG)
+        return of_from && add_bits(&to->numbers, FK_REG_BIT(p->to_reg));
+    bool more = to->returns_number && !from->returns_number;
+    from->returns_number |= to->returns_number;
+    return more;
+}
+
+static bool hand_blocks(fk_fact *from, fk_fact *to, const fk_passing *p)
 {
     bool more = false;
     if (p->to_reg == FK_NO_REG) {
-        more = to->returns && !from->returns;
-        from->returns |= to->returns;
+        more = to->returns && !from->returns && !from->returns_number;
+        from->returns |= more;
         return more;
     }
-    if (to->pointers >> p->to_reg & 1)
-        more |= add_bits(&from->pointers, FK_REG_BIT(p->from_reg));
-    if (from->given >> p->from_reg & 1)
-        more |= add_bits(&to->given, FK_REG_BIT(p->to_reg));
+    bool given = p->from_reg == FK_NO_REG ? from->returns : from->given >> p->from_reg & 1;
+    if (given)
+        more |= add_bits(&to->given, FK_REG_BIT(p->to_reg) & ~to->numbers);
+    if (p->from_reg != FK_NO_REG && (to->pointers >> p->to_reg & 1))
+        more |= add_bits(&from->pointers, FK_REG_BIT(p->from_reg) & ~from->numbers);
     return more;
+}
+
+static void until_rest(fk_facts *x, bool (*hand)(fk_fact *, fk_fact *, const fk_passing *))
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t k = 0; k < x->num_passings; k++)
+            more |= hand(find(x, x->passings[k].from), find(x, x->passings[k].to), &x->passings[k]);
+    }
 }
 
 void fk_facts_conclude(fk_facts *x)
 {
     for (size_t k = 0; k < x->num_passings; k++) {
-        add_fact(x, x->passings[k].from, 0, 0, false);
-        add_fact(x, x->passings[k].to, 0, 0, false);
+        add_fact(x, (fk_fact){.entry = x->passings[k].from});
+        add_fact(x, (fk_fact){.entry = x->passings[k].to});
     }
     x->num = fk_combine_keys(x->list, sizeof *x->list, x->num, join);
     if (x->lost)
         return;
-    for (bool more = true; more;) {
-        more = false;
-        for (size_t k = 0; k < x->num_passings; k++)
-            more |= conclude_one(find(x, x->passings[k].from), find(x, x->passings[k].to),
-                                 &x->passings[k]);
+    until_rest(x, hand_numbers);
+    for (size_t k = 0; k < x->num; k++) {
+        x->list[k].pointers &= ~x->list[k].numbers;
+        x->list[k].given &= ~x->list[k].numbers;
+        x->list[k].returns &= !x->list[k].returns_number;
     }
+    until_rest(x, hand_blocks);
 }
 
 void fk_facts_close(fk_facts *x)

@@ -17,8 +17,8 @@
 
 typedef struct {
     uint64_t entry; /* first: the key */
-    uint32_t pointers, given; /* argument registers */
-    bool returns;
+    uint32_t pointers, given, numbers; /* argument registers */
+    bool returns, returns_number;
 } fk_fact;
 
 /* `from` hands its argument to `to`, or its result is that of `to`. */

@@ -51,6 +51,7 @@ static fk_value add_constant(fk_value v, int64_t k)
     fk_value r = number(FK_V_OFFSET, k);
     r.stale = v.stale;
     r.flags = v.flags & (FK_F_STALE | (fresh ? FK_F_BLOCK : 0)); /* the next block of one request */
+    r.flags |= r.flags & FK_F_BLOCK ? 0 : FK_F_NUMBER;
     if (v.flags & (FK_F_ROOT | FK_F_DERIVED))
         r.flags |= FK_F_DERIVED;
     return r;
@@ -238,7 +239,7 @@ static void do_add(const fk_function *f, fk_state *s, const fk_insn *i)
     else
         set(f, s, i->rd, i->rd == FK_NO_REG ? any : add_constant(v, i->imm));
     if (i->rs == f->program->young && i->imm == f->program->abi->word && i->rd < 32)
-        s->place[i->rd].flags |= FK_F_BLOCK;
+        s->place[i->rd].flags = FK_F_BLOCK;
 }
 
 /* a - b: only a constant b is followed */
@@ -252,13 +253,21 @@ static void do_sub(const fk_function *f, fk_state *s, const fk_insn *i)
                                                      : any);
 }
 
+static bool computes(const fk_insn *i)
+{
+    return i->op == FK_OP_OTHER || i->op == FK_OP_ADDREG || i->op == FK_OP_SUBREG ||
+           i->op == FK_OP_SHIFT;
+}
+
 /* Values that nothing is known of get a number of their own. */
 static void number_values(const fk_function *f, fk_state *s, const fk_insn *i)
 {
     for (uint32_t left = i->writes; left != 0; left &= left - 1) {
         uint8_t r = (uint8_t)__builtin_ctz(left);
-        if (s->place[r].kind == FK_V_ANY && s->place[r].k == 0)
-            s->place[r].k = (int64_t)((i->addr - f->lo + 1) * 64 + r);
+        if (s->place[r].kind != FK_V_ANY || s->place[r].k != 0)
+            continue;
+        s->place[r].k = (int64_t)((i->addr - f->lo + 1) * 64 + r);
+        s->place[r].flags |= computes(i) ? FK_F_NUMBER : 0;
     }
 }
 
@@ -298,24 +307,36 @@ bool fk_asks_tag(const fk_function *f, const fk_node *n)
            (f->program->nameless && n->callee == FK_CALLEE_UNKNOWN);
 }
 
-static void asked(const fk_function *f, fk_state *s, fk_value v)
+static void flag(const fk_function *f, fk_state *s, fk_value v, unsigned flags)
 {
     bool known = (v.kind == FK_V_ANY && v.k != 0) || v.kind == FK_V_OFFSET;
     for (size_t k = 0; known && k < f->stride; k++)
         if (s->place[k].kind == v.kind && s->place[k].k == v.k)
-            s->place[k].flags |= FK_F_ASKED;
+            s->place[k].flags |= flags;
+}
+
+/* The header of a boxed float is stored. */
+static void box_float(const fk_function *f, fk_state *s, const fk_insn *i)
+{
+    fk_value at = get(s, i->base), header = store_source(s, i);
+    bool stores = i->op == FK_OP_STORE && i->size == 8 && i->disp == -f->program->abi->word &&
+                  i->index == FK_NO_REG;
+    if (stores && (at.flags & FK_F_BLOCK) && header.kind == FK_V_CONST &&
+        (header.k & ~0x300) == (1 << 10 | 253))
+        flag(f, s, at, FK_F_BOXED_FLOAT);
 }
 
 void fk_test_value(const fk_function *f, fk_state *s, const fk_insn *i)
 {
     fk_value v = get(s, i->op == FK_OP_BRANCH ? i->rt : i->rs);
     if ((i->flags & FK_I_TEST) && v.kind == FK_V_OFFSET && (v.flags & FK_F_BLOCK))
-        asked(f, s, v);
+        flag(f, s, v, FK_F_ASKED);
 }
 
 void fk_step(const fk_function *f, fk_state *s, const fk_insn *i)
 {
     fk_test_value(f, s, i);
+    box_float(f, s, i);
     do_step(f, s, i);
     number_values(f, s, i);
 }
@@ -397,7 +418,7 @@ void fk_call(const fk_function *f, fk_state *s, const fk_node *n)
     if (n->callee == FK_CALLEE_REALLOC)
         return;
     if (fk_asks_tag(f, n))
-        asked(f, s, s->place[p->c_argument]);
+        flag(f, s, s->place[p->c_argument], FK_F_ASKED);
     if (!on_stack || n->descr == UINT32_MAX) {
         clobber(f, s, p->kept_by_c);
         return;

@@ -157,13 +157,24 @@ static void enter(fk_webs *w, const fk_function *f, int32_t node, bool registers
         }
 }
 
+/* What a handler gets in the register of results is an exception, always a block. */
+static void catch(fk_webs *w, const fk_function *f, int32_t handler)
+{
+    size_t result = f->program->result, b = (size_t)f->nodes[handler].state;
+    if (w->last && f->nodes[handler].state >= 0)
+        w->traits[1 + b * f->stride + result] |= FK_T_RESULT | FK_T_POINTER;
+}
+
 /* Handlers and tables that node n may go to. */
 static void leave(fk_webs *w, const fk_function *f, int32_t n, bool registers)
 {
     size_t count;
     const fk_edge *e = fk_edges_from(f, n, &count);
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < count; k++) {
         enter(w, f, e[k].to, registers);
+        if (!registers)
+            catch(w, f, e[k].to);
+    }
 }
 
 static void read_place(fk_webs *w, size_t p)

@@ -133,3 +133,20 @@ let rec result_of_forced (n : int) s : int =
 let [@inline never] takes_integer (n : int) m = safepoint (); if n > m then n else m
 type payload = Number of int | Named of string * int
 let dead_arm () = match Named ("text", 1) with Number n -> takes_integer n 1 | Named _ -> 2
+
+(* What reads an array of any type puts a float in a block, on a path that others do not take. *)
+let [@inline never] nth a i = Array.get a i
+let of_any_array (a : int array) = takes_integer (nth a 1) 3
+
+(* One branch returns a block, others integers: of what is handed over nothing is known. *)
+type _ expr =
+  | Const : 'a -> 'a expr
+  | Add : int expr * int expr -> int expr
+  | Pair : 'a expr * 'b expr -> ('a * 'b) expr
+
+let rec eval : type a. a expr -> a = function
+  | Const c -> c
+  | Add (a, b) -> eval a + eval b
+  | Pair (a, b) -> (eval a, eval b)
+
+let evaluated e = takes_integer (eval e) 4
