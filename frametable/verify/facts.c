@@ -32,7 +32,8 @@ uint64_t fk_callee_entry(const fk_function *f, const fk_state *s, const fk_node 
     const fk_insn *i = &n->insn;
     bool by_register = i->op == FK_OP_CALLREG || i->op == FK_OP_JUMPREG;
     const fk_value *v = by_register && i->rs < FK_STATE_REGS ? &s->place[i->rs] : NULL;
-    uint64_t target = v == NULL ? i->target : v->kind == FK_V_CONST ? (uint64_t)fk_sum(v->k, i->imm) : 0;
+    bool known = v != NULL && v->kind == FK_V_CONST;
+    uint64_t target = v == NULL ? i->target : known ? (uint64_t)fk_sum(v->k, i->imm) : 0;
     fk_symbol symbol;
     bool tail = (i->op == FK_OP_JUMP || i->op == FK_OP_JUMPREG) && !fk_in_window(f, target);
     bool call = (i->op == FK_OP_CALL || i->op == FK_OP_CALLREG) && n->descr != UINT32_MAX &&
@@ -164,9 +165,10 @@ static bool add_bits(uint32_t *to, uint32_t bits)
 /* Numbers first: what may be one shows nothing. */
 static bool hand_numbers(fk_fact *from, fk_fact *to, const fk_passing *p)
 {
-    bool of_from = p->from_reg == FK_NO_REG ? from->returns_number : from->numbers >> p->from_reg & 1;
+    bool result = p->from_reg == FK_NO_REG;
+    bool number = result ? from->returns_number : from->numbers >> p->from_reg & 1;
     if (p->to_reg != FK_NO_REG)
-        return of_from && add_bits(&to->numbers, FK_REG_BIT(p->to_reg));
+        return number && add_bits(&to->numbers, FK_REG_BIT(p->to_reg));
     bool more = to->returns_number && !from->returns_number;
     from->returns_number |= to->returns_number;
     return more;

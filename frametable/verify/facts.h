@@ -9,7 +9,10 @@
  *       call f
  *   h:  mv a0, block      returns(h)
  *       ret
- *   k:  j   f             what holds of f's a0 holds of k's, k returns what f returns */
+ *   k:  j   f             what holds of f's a0 holds of k's, k returns what f returns
+ *
+ * What is a number on some path, computed by a function or handed to one, is of any type (GADT):
+ * numbers(f) has a0, returns_number(h). It shows nothing, whatever else it is. */
 #ifndef FK_VERIFY_FACTS_H
 #define FK_VERIFY_FACTS_H
 

@@ -43,13 +43,13 @@ enum {
 
 /* What the collector knows or does not know about a value. */
 enum {
-    FK_F_ROOT = 1,    /* it was a root at a safepoint */
-    FK_F_DERIVED = 2, /* a root + offset */
-    FK_F_BLOCK = 8,   /* it was allocated here, on some path */
-    FK_F_ASKED = 16,  /* its tag was asked for: of any type, fk_asks_tag */
-    FK_F_BOXED_FLOAT = 32, /* a float was put in a block: what reads an array of any type does so */
-    FK_F_NUMBER = 64, /* it was computed */
-    FK_F_STALE = 4,   /* it crossed a safepoint that did not list it: `stale` */
+    FK_F_ROOT = 1,         /* it was a root at a safepoint */
+    FK_F_DERIVED = 2,      /* a root + offset */
+    FK_F_STALE = 4,        /* it crossed a safepoint that did not list it: `stale` */
+    FK_F_BLOCK = 8,        /* it was allocated here, on some path */
+    FK_F_ASKED = 16,       /* its tag was asked for: of any type, fk_asks_tag */
+    FK_F_BOXED_FLOAT = 32, /* put in a block here, as what reads an array of any type does */
+    FK_F_NUMBER = 64,      /* it was computed here, on some path */
 };
 
 typedef struct {

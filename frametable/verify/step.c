@@ -307,6 +307,7 @@ bool fk_asks_tag(const fk_function *f, const fk_node *n)
            (f->program->nameless && n->callee == FK_CALLEE_UNKNOWN);
 }
 
+/* Of all places that hold v. */
 static void flag(const fk_function *f, fk_state *s, fk_value v, unsigned flags)
 {
     bool known = (v.kind == FK_V_ANY && v.k != 0) || v.kind == FK_V_OFFSET;
@@ -315,14 +316,18 @@ static void flag(const fk_function *f, fk_state *s, fk_value v, unsigned flags)
             s->place[k].flags |= flags;
 }
 
-/* The header of a boxed float is stored. */
+/* Size 1 and the tag of floats; the collector's two bits do not count. */
+static bool is_float_header(fk_value v)
+{
+    return v.kind == FK_V_CONST && (v.k & ~0x300) == (1 << 10 | 253);
+}
+
 static void box_float(const fk_function *f, fk_state *s, const fk_insn *i)
 {
-    fk_value at = get(s, i->base), header = store_source(s, i);
-    bool stores = i->op == FK_OP_STORE && i->size == 8 && i->disp == -f->program->abi->word &&
+    fk_value at = get(s, i->base);
+    bool header = i->op == FK_OP_STORE && i->size == 8 && i->disp == -f->program->abi->word &&
                   i->index == FK_NO_REG;
-    if (stores && (at.flags & FK_F_BLOCK) && header.kind == FK_V_CONST &&
-        (header.k & ~0x300) == (1 << 10 | 253))
+    if (header && (at.flags & FK_F_BLOCK) && is_float_header(store_source(s, i)))
         flag(f, s, at, FK_F_BOXED_FLOAT);
 }
 

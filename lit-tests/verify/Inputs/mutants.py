@@ -355,7 +355,7 @@ CLASSES = {  # name: what changes, the share that must be caught
     "retaddr_moved": (retaddr_moved, 0.99), "frame_larger": (frame_larger, 0.99),
     "frame_smaller": (frame_smaller, 0.99), "frame_odd": (frame_odd, 0.99), "flag_alloc": (flag_alloc, 0.99),
     "slot_outside": (slot_outside, 0.99), "register_at_call": (register_at_call, 0.99),
-    "root_twice": (root_twice, 0.99), "root_dropped": (root_dropped, 0.66), "root_added": (root_added, 0.85),
+    "root_twice": (root_twice, 0.99), "root_dropped": (root_dropped, 0.68), "root_added": (root_added, 0.85),
     "root_moved": (root_moved, 0.92), "length_changed": (length_changed, 0.99),
     "lengths_swapped": (lengths_swapped, 0.99), "lengths_merged": (lengths_merged, 0.99),
     "lengths_too_long": (lengths_too_long, 0.99), "code_decrement": (change(DECREMENT), 0.99),
