@@ -64,11 +64,11 @@ $(BUILD)/lib/lib$(1).a: $$(call obj,$$($(1)_SRCS))
 	@mkdir -p $$(@D); rm -f $$@
 	$$(call say,AR,$$@)$(AR) rcs $$@ $$^
 endef
-define prog_rules # 1 = name, 2 = folder
+define prog_rules # 1 = name, 2 = folder; what runs meanwhile goes on with the old file
 $(BUILD)/$(2)/$(1): $$(call obj,$$($(1)_SRCS)) $$($(1)_LIBS:%=$(BUILD)/lib/lib%.a)
 	@mkdir -p $$(@D)
-	$$(call say,LD,$$@)$(CC) $(ALL_CFLAGS) $$(call obj,$$($(1)_SRCS)) -o $$@ \
-	  $$($(1)_LIBS:%=$(BUILD)/lib/lib%.a) $$($(1)_LDLIBS) $(LDFLAGS)
+	$$(call say,LD,$$@)$(CC) $(ALL_CFLAGS) $$(call obj,$$($(1)_SRCS)) -o $$@.new \
+	  $$($(1)_LIBS:%=$(BUILD)/lib/lib%.a) $$($(1)_LDLIBS) $(LDFLAGS) && mv $$@.new $$@
 endef
 $(foreach l,$(LIBS),$(eval $(call lib_rules,$(l))))
 $(foreach t,$(TOOLS),$(eval $(call prog_rules,$(t),bin)))
