@@ -100,7 +100,7 @@ static void returns(fk_facts *x, const fk_function *f, const fk_state *s)
 static void dereferences(fk_facts *x, const fk_function *f, const fk_state *s, const fk_insn *i)
 {
     bool block = i->base < 32 && i->index == FK_NO_REG && i->disp % 8 == 0 && i->disp >= -8;
-    uint8_t r = block && (i->op == FK_OP_LOAD || i->op == FK_OP_STORE)
+    uint8_t r = block && (i->op == FK_OP_LOAD || i->op == FK_OP_STORE) && !fk_unboxes_float(i)
                     ? argument(&s->place[i->base])
                     : FK_NO_REG;
     if (r != FK_NO_REG && (f->program->arguments >> r & 1))

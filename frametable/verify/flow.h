@@ -219,6 +219,10 @@ void fk_call(const fk_function *, fk_state *, const fk_node *);
  * the argument may be a value of any type: an integer is looked at as a block there, on a path that
  * is not taken, and a block that was just made as an integer. */
 bool fk_asks_tag(const fk_function *, const fk_node *);
+/* A float is put in a block, or read from one. What reads or writes an array of any type does so on
+ * a path that others do not take: neither shows that something is a block. */
+bool fk_boxes_float(const fk_function *, const fk_state *, const fk_insn *);
+bool fk_unboxes_float(const fk_insn *);
 /* Value of the frame's word at SP + offset; NULL: outside of what is followed. */
 fk_value *fk_slot(const fk_function *, const fk_state *, int64_t offset);
 /* Where the collector reads the return address, in bytes from the stack pointer at entry. */

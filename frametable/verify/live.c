@@ -98,6 +98,13 @@ static const fk_value *reg(const fk_state *s, uint8_t r)
     return r < 32 ? &s->place[r] : NULL;
 }
 
+/* What serves as the address of a block, NULL: nothing. */
+static const fk_value *address(const fk_state *s, const fk_insn *i)
+{
+    bool memory = (i->op == FK_OP_LOAD || i->op == FK_OP_STORE) && !fk_unboxes_float(i);
+    return memory ? reg(s, i->base) : NULL;
+}
+
 static void add_listed(fk_code *c, const fk_state *s, const fk_descr *d)
 {
     for (uint32_t n = 0; n < d->num_live; n++)
@@ -122,8 +129,7 @@ void fk_live_evidence(fk_function *f, const fk_state *s, int32_t n, void *arg)
 {
     const fk_insn *i = &f->nodes[n].insn;
     fk_code *c = arg;
-    if (i->op == FK_OP_LOAD || i->op == FK_OP_STORE)
-        add_evidence(c, reg(s, i->base), EVIDENCE_ADDRESS);
+    add_evidence(c, address(s, i), EVIDENCE_ADDRESS);
     if (f->nodes[n].descr != UINT32_MAX)
         add_listed(c, s, &f->program->descrs[f->nodes[n].descr]);
     if (fk_asks_tag(f, &f->nodes[n]))
@@ -172,7 +178,7 @@ static const fk_value *reloaded(const fk_code *c, const fk_state *s, const fk_in
 void fk_live_insn(fk_code *c, const fk_state *s, int32_t n)
 {
     const fk_insn *i = &c->f.nodes[n].insn;
-    const fk_value *base = i->op == FK_OP_LOAD || i->op == FK_OP_STORE ? reg(s, i->base) : NULL;
+    const fk_value *base = address(s, i);
     const fk_value *slot = reloaded(c, s, i);
     if (base != NULL && (base->flags & FK_F_STALE) && !(base->flags & FK_F_ASKED) &&
         (base->flags & (FK_F_ROOT | FK_F_DERIVED)))

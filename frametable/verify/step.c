@@ -322,13 +322,16 @@ static bool is_float_header(fk_value v)
     return v.kind == FK_V_CONST && (v.k & ~0x300) == (1 << 10 | 253);
 }
 
-static void box_float(const fk_function *f, fk_state *s, const fk_insn *i)
+bool fk_boxes_float(const fk_function *f, const fk_state *s, const fk_insn *i)
 {
-    fk_value at = get(s, i->base);
     bool header = i->op == FK_OP_STORE && i->size == 8 && i->disp == -f->program->abi->word &&
                   i->index == FK_NO_REG;
-    if (header && (at.flags & FK_F_BLOCK) && is_float_header(store_source(s, i)))
-        flag(f, s, at, FK_F_BOXED_FLOAT);
+    return header && (get(s, i->base).flags & FK_F_BLOCK) && is_float_header(store_source(s, i));
+}
+
+bool fk_unboxes_float(const fk_insn *i)
+{
+    return i->op == FK_OP_LOAD && (i->flags & FK_I_FLOAT) && i->disp == 0 && i->index == FK_NO_REG;
 }
 
 void fk_test_value(const fk_function *f, fk_state *s, const fk_insn *i)
@@ -341,7 +344,8 @@ void fk_test_value(const fk_function *f, fk_state *s, const fk_insn *i)
 void fk_step(const fk_function *f, fk_state *s, const fk_insn *i)
 {
     fk_test_value(f, s, i);
-    box_float(f, s, i);
+    if (fk_boxes_float(f, s, i))
+        flag(f, s, get(s, i->base), FK_F_BOXED_FLOAT);
     do_step(f, s, i);
     number_values(f, s, i);
 }

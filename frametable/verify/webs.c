@@ -102,6 +102,7 @@ static void effect(fk_function *f, const fk_state *s, int32_t n, void *arg)
     if (i->base != FK_NO_REG || i->index != FK_NO_REG)
         memory_effect(f, s, i, e);
     stack_effect(f, s, i, e);
+    e->boxes_float = fk_boxes_float(f, s, i);
     e->callee = fk_callee_entry(f, s, &f->nodes[n]);
 }
 
@@ -241,7 +242,9 @@ static void mark_uses(fk_webs *w, const fk_function *f, const fk_insn *i, const 
 {
     bool memory = i->op != FK_OP_ADD && i->op != FK_OP_IMM && i->base != f->program->sp;
     bool block = i->index == FK_NO_REG && i->disp % 8 == 0 && i->disp >= -8;
-    if (memory)
+    if (e->boxes_float)
+        mark(w, i->base, FK_T_BOXED_FLOAT);
+    if (memory && !fk_unboxes_float(i))
         mark(w, i->base, block ? FK_T_DEREFERENCED : FK_T_INDEXED);
     if (memory && block && i->disp == -8 && i->size == 8 && i->op != FK_OP_STORE)
         mark(w, i->base, FK_T_MEASURED);

@@ -51,8 +51,9 @@ enum {
     FK_T_ARITHMETIC = 1 << 14,
     FK_T_MEASURED = 1 << 15, /* its length is asked for: an array, whose elements may be integers */
     FK_T_ASKED = 1 << 16, /* may be of any type: fk_asks_tag */
+    FK_T_BOXED_FLOAT = 1 << 17, /* a new block with a float: fk_boxes_float */
     FK_T_USES = 0x1fc00,
-    FK_T_FORWARD = FK_T_ORIGINS | FK_T_POINTER | FK_T_MEASURED,
+    FK_T_FORWARD = FK_T_ORIGINS | FK_T_POINTER | FK_T_MEASURED | FK_T_BOXED_FLOAT,
 };
 
 /* What one instruction reads and writes. */
@@ -61,6 +62,7 @@ typedef struct {
     uint16_t slot_use[2], slot_def[2]; /* 0: none */
     int32_t sp;                        /* from the stack pointer at entry */
     uint64_t callee;                   /* entry of a known one */
+    bool boxes_float;
     uint16_t constant; /* what a load from a place that never changes, or a sum, gives; else 0 */
 } fk_effect;
 enum { FK_SP_UNKNOWN = INT32_MIN };

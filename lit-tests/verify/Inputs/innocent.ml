@@ -150,3 +150,33 @@ let rec eval : type a. a expr -> a = function
   | Pair (a, b) -> (eval a, eval b)
 
 let evaluated e = takes_integer (eval e) 4
+
+(* What writes to an array of any type reads a float, on a path that others do not take. *)
+let [@inline never] put (a : 'a array) (x : 'a) = a.(0) <- x
+let to_any_array (a : int array) (n : int) = safepoint (); put a n
+let [@inline] put_here (a : 'a array) (x : 'a) = a.(0) <- x
+let to_any_array_here (a : int array) (n : int) b =
+  ignore (same n);
+  let r = ref n in
+  ignore (same 1);
+  if b then r := same 3;
+  put_here a !r;
+  !r
+
+let [@inline] first a = Array.unsafe_get a 0
+let first_of_any_array (a : int array) b c =
+  let r = ref (first a) in
+  safepoint ();
+  if b then r := c;
+  !r
+
+(* Two matches on one value share a load: in the arm that is not taken it gives a block. *)
+type shared = Integer of int | Couple of (int * int)
+let shared_load v b c = match v with
+  | Couple _ -> (1, 3)
+  | Integer n ->
+    b := n > 4;
+    let k = match v with Couple (x, _) -> x | Integer _ -> 3 in
+    let r = ref n in
+    while !b do ignore (Sys.opaque_identity (ref !r)); r := !c done;
+    (!r, k)
