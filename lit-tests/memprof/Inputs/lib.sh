@@ -18,7 +18,7 @@ enter() { # FILE...: work in OUT.d, with copies of these files of this folder
 }
 # One make at a time: the tests of all architectures run side by side.
 drop_in() {
-    flock "$build/.memprof.lock" make -s -C "$top" BUILD="$build" "$object" >&2
+    flock "$build/.make-lock" make -s -C "$top" BUILD="$build" "$object" >&2
     echo "$object"
 }
 compile() { # ENGINE ARGUMENT...: into ./ENGINE
