@@ -81,12 +81,13 @@ static bool is_value(unsigned t)
     return (from & FK_T_BLOCK) || (t & (FK_T_DEREFERENCED | FK_T_POINTER));
 }
 
-/* Two matches on one value, one within an arm of the other, share a load: a field that is an integer
- * here and the address of a block in an arm that is not taken. A copy may take over its register;
- * that somebody computes with it or compares it is the sign. */
+/* Two matches on one value, one within an arm of the other, share a load: a field that is an
+ * integer here and the address of a block in an arm that is not taken. A copy may take over its
+ * register; that somebody computes with it or compares it is the sign. */
 static bool is_shared_load(const fk_crossing *x, unsigned t)
 {
-    return x->place < FK_STATE_REGS && (t & (FK_T_FIELD | FK_T_SECOND)) && (t & (FK_T_ARITHMETIC | FK_T_COMPARED));
+    return x->place < FK_STATE_REGS && (t & (FK_T_FIELD | FK_T_SECOND)) &&
+           (t & (FK_T_ARITHMETIC | FK_T_COMPARED));
 }
 
 static const char *origin_name(unsigned t)

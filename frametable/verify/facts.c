@@ -74,14 +74,15 @@ static void passes(fk_facts *x, const fk_function *f, const fk_state *s, uint64_
         const fk_value *v = &s->place[r];
         if (!(f->program->arguments >> r & 1))
             continue;
+        uint64_t call = call_of(f, v);
         if (v->flags & FK_F_NUMBER)
             add_fact(x, (fk_fact){.entry = to, .numbers = FK_REG_BIT(r)});
         if (is_block(v))
             add_fact(x, (fk_fact){.entry = to, .given = FK_REG_BIT(r)});
         else if (argument(v) != FK_NO_REG)
             add_passing(x, (fk_passing){f->symbol.addr, to, argument(v), r});
-        else if (call_of(f, v) != 0)
-            add_passing(x, (fk_passing){call_of(f, v), to, FK_NO_REG, r});
+        else if (call != 0)
+            add_passing(x, (fk_passing){call, to, FK_NO_REG, r});
     }
 }
 

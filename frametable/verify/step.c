@@ -38,6 +38,7 @@ fk_value *fk_slot_at(const fk_function *f, const fk_state *s, int64_t at)
 static fk_value add_constant(fk_value v, int64_t k)
 {
     bool fresh = v.kind == FK_V_OFFSET;
+    bool next = fresh && (v.flags & FK_F_BLOCK); /* the next block of one request */
     if (fresh) { /* only the last step counts */
         v.kind = FK_V_ANY;
         v.k = 0;
@@ -50,8 +51,7 @@ static fk_value add_constant(fk_value v, int64_t k)
     }
     fk_value r = number(FK_V_OFFSET, k);
     r.stale = v.stale;
-    r.flags = v.flags & (FK_F_STALE | (fresh ? FK_F_BLOCK : 0)); /* the next block of one request */
-    r.flags |= r.flags & FK_F_BLOCK ? 0 : FK_F_NUMBER;
+    r.flags = (uint8_t)((v.flags & FK_F_STALE) | (next ? FK_F_BLOCK : FK_F_NUMBER));
     if (v.flags & (FK_F_ROOT | FK_F_DERIVED))
         r.flags |= FK_F_DERIVED;
     return r;
@@ -297,7 +297,7 @@ static void do_step(const fk_function *f, fk_state *s, const fk_insn *i)
         set(f, s, (uint8_t)__builtin_ctz(left), any);
 }
 
-/* --- what a value may be -------------------------------------------------------------------------- */
+/* --- what a value may be ---------------------------------------------------------------------- */
 
 bool fk_asks_tag(const fk_function *f, const fk_node *n)
 {
